@@ -1,0 +1,40 @@
+// Bundles: the extension for a Node host and for a web worker host, the webview, the command line.
+// `node esbuild.mjs` builds all; `--watch` keeps building; `--only cli,webview` builds some.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import * as esbuild from 'esbuild';
+
+const args = process.argv.slice(2);
+const watch = args.includes('--watch');
+const only = args.includes('--only') ? args[args.indexOf('--only') + 1].split(',') : undefined;
+
+const shared = {
+  bundle: true,
+  minify: !watch,
+  sourcemap: watch ? 'linked' : false,
+  legalComments: 'none',
+  metafile: true,
+  logLevel: 'warning',
+  mainFields: ['module', 'main'],
+  loader: { '.wgsl': 'text' },
+};
+const node = { ...shared, platform: 'node', format: 'cjs', target: 'node20' };
+const browser = { ...shared, platform: 'browser', target: 'es2022', mainFields: ['browser', 'module', 'main'] };
+
+const bundles = {
+  extension: { ...node, entryPoints: ['src/extension.ts'], outfile: 'dist/extension.js', external: ['vscode'] },
+  web: { ...browser, format: 'cjs', entryPoints: ['src/extension.ts'], outfile: 'dist/web/extension.js', external: ['vscode'] },
+  webview: { ...browser, format: 'iife', entryPoints: ['webview/main.ts'], outfile: 'dist/webview/main.js' },
+  cli: { ...node, entryPoints: ['src/cli/main.ts'], outfile: 'dist/cli.js', banner: { js: '#!/usr/bin/env node' } },
+};
+
+mkdirSync('dist/meta', { recursive: true });
+const chosen = Object.entries(bundles).filter(([name]) => !only || only.includes(name));
+await Promise.all(
+  chosen.map(async ([name, options]) => {
+    if (watch) {
+      return (await esbuild.context(options)).watch();
+    }
+    const { metafile } = await esbuild.build(options);
+    writeFileSync(`dist/meta/${name}.json`, JSON.stringify(metafile));
+  }),
+);

@@ -1,0 +1,44 @@
+/** How many requests fit: contiguous slabs against the engine's own allocator, on the same bytes. */
+import type { Workload } from '../engines/engine';
+import type { Figure } from '../figure';
+
+export interface Shares {
+  readonly requests: Figure;
+  readonly bytesPerRequest: Figure;
+  /** Payload ÷ reserved of one request at the workload, 0…1. */
+  readonly usedShare: Figure;
+}
+
+/** Bytes one request at the workload reserves but does not fill, per GPU; the parts add up to reserved − payload. */
+export interface Waste {
+  readonly reserved: number;
+  readonly payload: number;
+  /** Unfilled slots of the last block of each group. */
+  readonly tail: number;
+  /** Padding of pages and groups. */
+  readonly padding: number;
+  /** Set aside for tokens that never come. */
+  readonly reservation: number;
+  /** Pool bytes left over that no further request fits into, divided by the requests that do. */
+  readonly fragmentation: number;
+}
+
+export interface Capacity {
+  readonly maxLength: number;
+  readonly longestContext?: Figure;
+  readonly workload: Workload;
+  readonly contiguous: Shares & { readonly waste: Waste };
+  readonly paged: Shares & { readonly blocksPerRequest: Figure; readonly tailTokens: Figure; readonly waste: Waste };
+  readonly steadyState: Figure;
+  /** Most requests the engine runs at once, whatever the memory. */
+  readonly engineLimit: Figure;
+  readonly fits: Figure;
+  readonly limitedBy: 'memory' | 'max-sequences' | 'state-blocks' | 'batch-tokens';
+}
+
+/** Requests that fit at one length, memory alone. */
+export interface LengthPoint {
+  readonly length: number;
+  readonly contiguous: number;
+  readonly paged: number;
+}

@@ -1,0 +1,239 @@
+/** What every engine fills. An engine is one folder beside the others and one line in `index.ts`. */
+import type { Figure, Origin } from '../figure';
+import type { Gpu } from '../hardware/gpu';
+import type { KvLayer, LayerKind, Model } from '../model/model';
+import type { Estimate } from '../units';
+import type { OptionSpec, OptionValue } from './option';
+
+/** How a person starts the engine: what `launch` looks for in a file. */
+export interface StartWords {
+  /** Leading words of a command, by basename: `['vllm', 'serve']`. */
+  readonly commands: readonly (readonly string[])[];
+  /** `python -m MODULE`. */
+  readonly modules: readonly string[];
+  /** Container images, matched against the name without tag and registry: `vllm/vllm-openai`. */
+  readonly images: readonly RegExp[];
+  /** What an image's own entry point already says, so that its arguments are options at once. */
+  readonly imageEntry: readonly string[];
+  /** The option that names the model, and whether it may be the first positional argument. */
+  readonly modelOption: string;
+  readonly positionalModel: boolean;
+  /** The option that names a file of options, if the engine has one. */
+  readonly configOption?: string;
+}
+
+/** One option as the launch gives it (or as the engine defaults it), without its place in the text. */
+export interface Setting {
+  /** Canonical long name without dashes. */
+  readonly name: string;
+  /** Absent when it cannot be known (`unresolved`) or is not a value the engine accepts (`error`). */
+  readonly value?: OptionValue;
+  /** As written. */
+  readonly raw: string;
+  readonly origin: 'file' | 'env' | 'directive' | 'flag' | 'default';
+  readonly line?: number;
+  /** Why it cannot be known from the file. */
+  readonly unresolved?: string;
+  /** Why the engine will not take it. */
+  readonly error?: string;
+}
+
+/** How the model is spread. `replicas` is the number of independent pools (data parallel). */
+export interface Placement {
+  readonly tensor: number;
+  readonly pipeline: number;
+  readonly data: number;
+  readonly context: number;
+  readonly expert: number;
+  readonly attentionData: number;
+  readonly replicas: number;
+}
+
+export interface EngineVersion {
+  /** As shown: `0.28`. */
+  readonly text: string;
+  readonly origin: Origin;
+  /** Said when the version is newer than the newest known, or between known ones. */
+  readonly note?: string;
+}
+
+export interface Hardware {
+  readonly gpu?: Gpu;
+  readonly name: string;
+  /** GPUs the file or the user offers to this launch; undefined = unknown. */
+  readonly count?: number;
+  /** Per GPU, as the driver reports it. */
+  readonly memory: Estimate;
+  readonly origin: Origin;
+}
+
+/** Estimated budget terms a directive, flag or setting replaces, and KV bytes when they are known. Bytes per GPU. */
+export interface Given {
+  readonly kvMemory?: number;
+  readonly weights?: number;
+  readonly activations?: number;
+  readonly graphs?: number;
+  readonly other?: number;
+}
+
+export interface Workload {
+  readonly prompt: number;
+  readonly output: number;
+}
+
+/** One group of layers that share a block table. */
+export interface Group {
+  readonly kind: LayerKind;
+  /** Layers of this group on the deciding rank. */
+  readonly layers: number;
+  readonly dtype: string;
+  /** Tokens per block. */
+  readonly blockSize: number;
+  /** Bytes of one block of this group: the sum of its layers' pages on the deciding rank. */
+  readonly bytesPerBlock: number;
+}
+
+/** One pipeline stage's share. */
+export interface Rank {
+  readonly stage: number;
+  readonly layers: number;
+  /** Payload bytes one more token costs on one GPU of this stage. */
+  readonly bytesPerToken: number;
+  /** Payload bytes of one request's windows and states on one GPU of this stage. */
+  readonly fixedBytes: number;
+  readonly bytesPerBlock: number;
+}
+
+/** KV layers arranged by an engine into groups, pages and blocks. Figures are of the deciding rank. */
+export interface Layout {
+  readonly allocator: 'blocks' | 'tokens' | 'cells' | 'slots';
+  /** The option's value, and what the engine stores. */
+  readonly dtype: { readonly key: string; readonly value: string };
+  /** Tokens per block as the engine's config ends up with. */
+  readonly blockSize: number;
+  readonly groups: readonly Group[];
+  readonly ranks: readonly Rank[];
+  /** Index into `ranks`: the one whose pool is smallest when every GPU has the same KV bytes. */
+  readonly decidingRank: number;
+  readonly bytesPerToken: Figure;
+  readonly bytesPerTokenTotal: Figure;
+  readonly fixedBytes: Figure;
+  readonly bytesPerBlock: Figure;
+  /** Blocks one request of this many tokens holds in each group. */
+  groupBlocks(tokens: number): readonly number[];
+  /** Payload bytes of one request of this many tokens, per GPU of the deciding rank. */
+  payload(tokens: number): number;
+}
+
+/** The fixed set of equal blocks. */
+export interface Pool {
+  /** Per GPU. Exact when given, else an estimate. */
+  readonly bytes: Figure;
+  readonly blocks: Figure;
+  /** Blocks a request can ever get (the null block is not one). */
+  readonly usableBlocks: number;
+  /** Blocks by rank, in `Layout.ranks` order, with the KV bytes of each. */
+  readonly ranks: readonly { readonly kvBytes: number; readonly blocks: number }[];
+  readonly decidingRank: number;
+  readonly tokensAsLogged: Figure;
+  readonly maxConcurrencyAsLogged: Figure;
+  readonly logLines: readonly string[];
+}
+
+export interface BudgetTerm {
+  readonly figure: Figure;
+  readonly why: string;
+}
+
+/** One GPU's memory (of the deciding rank). `limit` = what the engine may use of `total`. */
+export interface Budget {
+  readonly total: Figure;
+  readonly limit: Figure;
+  readonly weights: BudgetTerm;
+  readonly activations: BudgetTerm;
+  readonly graphs: BudgetTerm;
+  readonly other: BudgetTerm;
+  readonly kv: BudgetTerm;
+}
+
+export type Severity = 'error' | 'warning' | 'information' | 'hint';
+
+export interface Fix {
+  readonly title: string;
+  readonly option: string;
+  readonly value: string;
+}
+
+/** Something the reader should know. Severity follows certainty: error only when the engine will refuse. */
+export interface Finding {
+  readonly code: string;
+  readonly severity: Severity;
+  readonly message: string;
+  /** The option it points at; its place is the launch's when the option is not written. */
+  readonly option?: string;
+  readonly fixes: readonly Fix[];
+}
+
+/** Options with the defaults of that version and hardware filled in. */
+export interface Configuration {
+  readonly version: EngineVersion;
+  readonly placement: Placement;
+  /** Written and defaulted settings, in table order. */
+  readonly settings: readonly Setting[];
+  /** Longest request the engine will accept; undefined when neither the file nor the model says. */
+  readonly maxLength?: number;
+  /** The engine picks the length itself (`auto`). */
+  readonly autoLength: boolean;
+  readonly maxSequences: number;
+  readonly batchTokens: number;
+  /** KV layers that will run, draft layers included, in order. */
+  readonly layers: readonly KvLayer[];
+  readonly findings: readonly Finding[];
+}
+
+export interface ConfigureInput {
+  readonly settings: readonly Setting[];
+  readonly environment: ReadonlyMap<string, string>;
+  /** As the file, a directive or a flag names it; undefined = the newest known. */
+  readonly version?: { readonly text: string; readonly origin: Origin };
+  readonly model: Model;
+  readonly draft?: Model;
+  readonly hardware?: Hardware;
+  readonly given: Given;
+}
+
+/** What the engine says when it starts with this pool, or why it will not. */
+export interface StartVerdict {
+  readonly starts: true | false | 'unknown';
+  readonly findings: readonly Finding[];
+  /** Largest max length that would start; with `range` when the pool is estimated. */
+  readonly longestContext: Figure;
+}
+
+/** A launch this engine will refuse, or that is not covered: stated as findings, never guessed. */
+export class EngineRefusal extends Error {
+  constructor(readonly findings: readonly Finding[]) {
+    super(findings.map((f) => f.message).join('\n'));
+    this.name = 'EngineRefusal';
+  }
+}
+
+/**
+ * One engine. `C` is its own configuration. The road: `configure` → `layout` → `budget` → `pool` → `verdict`.
+ * Each step is synchronous and pure; `configure` and `layout` throw `EngineRefusal`.
+ */
+export interface Engine<C extends Configuration = Configuration> {
+  readonly id: string;
+  readonly title: string;
+  readonly options: readonly OptionSpec[];
+  readonly start: StartWords;
+  /** Known versions, oldest first. */
+  readonly versions: readonly string[];
+  configure(input: ConfigureInput): C;
+  layout(model: Model, configuration: C): Layout;
+  /** Undefined when the GPU is unknown. */
+  budget(model: Model, configuration: C, layout: Layout, hardware: Hardware, given: Given): Budget;
+  /** `kv` is per GPU of each rank when ranks differ. */
+  pool(configuration: C, layout: Layout, kv: Figure): Pool;
+  verdict(configuration: C, layout: Layout, pool: Pool): StartVerdict;
+}

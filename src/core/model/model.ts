@@ -1,0 +1,86 @@
+/** The facts of an architecture that decide its KV cache and its weights. Engine-neutral. */
+
+export type LayerKind = 'full' | 'latent' | 'sliding' | 'chunked' | 'state' | 'indexer' | 'cross' | 'shared';
+
+/** What one layer keeps. Sizes are of the whole model, before any parallelism. */
+export interface KvLayer {
+  readonly kind: LayerKind;
+  /** KV heads of the layer (1 for latent and indexer layers). */
+  readonly kvHeads: number;
+  /** Elements of one key; for a latent layer the whole vector, kv_lora_rank + qk_rope_head_dim. */
+  readonly headDim: number;
+  /** Elements of one value (0 for latent and indexer layers: one vector serves as both). */
+  readonly valueDim: number;
+  /** Tokens a sliding layer looks back on, or the chunk a chunked layer attends in. */
+  readonly window?: number;
+  /** Rope part of a latent vector: kept in 16 bit by packed formats. */
+  readonly ropeDim?: number;
+  /** A layer of a draft or MTP head. */
+  readonly draft?: true;
+}
+
+export interface MixtureOfExperts {
+  readonly experts: number;
+  readonly expertsPerToken: number;
+  readonly intermediate: number;
+  readonly sharedIntermediate: number;
+}
+
+/** Rope scaling, as far as it decides the derived maximum length. */
+export interface RopeScaling {
+  readonly type: string;
+  readonly factor?: number;
+  readonly originalMaxPositions?: number;
+}
+
+export type ModelDtype = 'float32' | 'float16' | 'bfloat16';
+
+export interface WeightBytes {
+  readonly bytes: number;
+  readonly low: number;
+  readonly high: number;
+  /** How it is known: `safetensors sizes (kaito …)`, `8.03 B parameters × 2 bytes`. */
+  readonly why: string;
+}
+
+export interface Model {
+  readonly id: string;
+  /** `catalogue` with its sources, or the config file that was read. */
+  readonly source: { readonly kind: 'catalogue' | 'config'; readonly text: string };
+  /** The id that the launch gave, when it was resolved to this one (a quantised fork, a local path). */
+  readonly resolvedFrom?: string;
+  readonly architecture: string;
+  /** In layer order; draft layers are not in this list (the launch decides whether they run). */
+  readonly layers: readonly KvLayer[];
+  /** The KV layer of each MTP head the checkpoint carries. */
+  readonly mtpLayers: readonly KvLayer[];
+  readonly attentionHeads: number;
+  readonly kvHeads: number;
+  readonly hiddenSize: number;
+  readonly intermediateSize: number;
+  readonly vocabSize: number;
+  readonly experts?: MixtureOfExperts;
+  /** Dtype of the checkpoint (torch_dtype). */
+  readonly dtype: ModelDtype;
+  /** max_position_embeddings and its kin, as the config states them, before scaling. */
+  readonly maxPositions?: number;
+  readonly rope?: RopeScaling;
+  /** KV dtype that the checkpoint's own quantisation metadata asks for (`fp8_e4m3`, `nvfp4`). */
+  readonly checkpointKvDtype?: string;
+  readonly quantisation?: string;
+  readonly parameters?: number;
+  readonly weights?: WeightBytes;
+  /** Has a vision or audio tower, whose profile takes memory. */
+  readonly multimodal: boolean;
+}
+
+/** Why a model could not be made: the field that was not understood, or why it is not known. */
+export class ModelError extends Error {
+  constructor(
+    message: string,
+    readonly field?: string,
+  ) {
+    super(message);
+    this.name = 'ModelError';
+  }
+}

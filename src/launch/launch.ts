@@ -1,0 +1,124 @@
+/** A launch: one start of one engine, found in a file, with the place of everything that was read. */
+import type { Setting } from '../core/engines/engine';
+import type { OptionSpec } from '../core/engines/option';
+
+/** UTF-16 offsets into the text as given; end exclusive. */
+export interface TextRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+export type Form = 'shell' | 'vllm-config' | 'compose' | 'kubernetes';
+
+export interface LaunchOption extends Setting {
+  /** The row of the engine's table; absent for a flag the engine does not know. */
+  readonly spec?: OptionSpec;
+  /** Name and value together. */
+  readonly range: TextRange;
+  readonly nameRange: TextRange;
+  /** Where the value stands; absent for a flag without a value and for what no file holds. */
+  readonly valueRange?: TextRange;
+}
+
+/** What a file says about the machine. */
+export interface HardwareHint {
+  readonly gpu?: { readonly text: string; readonly range: TextRange };
+  readonly count?: { readonly value: number; readonly range: TextRange };
+}
+
+/** Keys of a `# kv-planner:` comment (and of the command line's flags of the same names). */
+export type DirectiveKey =
+  | 'gpu'
+  | 'gpus'
+  | 'gpu-memory'
+  | 'model'
+  | 'model-config'
+  | 'engine'
+  | 'prompt'
+  | 'output'
+  | 'kv-memory'
+  | 'weights'
+  | 'activations'
+  | 'graphs'
+  | 'other';
+
+export interface DirectiveEntry {
+  readonly key: DirectiveKey;
+  readonly value: string;
+  readonly range: TextRange;
+  readonly valueRange: TextRange;
+}
+
+export interface Launch {
+  /** Name of the file as the caller gave it. */
+  readonly file: string;
+  readonly form: Form;
+  /** Id of the engine. */
+  readonly engine: string;
+  /** As the file names it (an image tag, a pinned package); absent when it does not. */
+  readonly version?: { readonly text: string; readonly range: TextRange };
+  readonly role: 'serve' | 'prefill' | 'decode';
+  /** A name for people: the compose service, the container, the script's function. */
+  readonly title: string;
+  /** The whole launch. */
+  readonly range: TextRange;
+  /** Where a lens or a finding without an option stands: the words that start the engine. */
+  readonly head: TextRange;
+  /** Every option as written; of repeated ones the last counts (`optionOf`). */
+  readonly options: readonly LaunchOption[];
+  /** The model as written. */
+  readonly model?: { readonly text: string; readonly range: TextRange; readonly unresolved?: string };
+  readonly environment: ReadonlyMap<string, string>;
+  readonly hardware: HardwareHint;
+  readonly directives: readonly DirectiveEntry[];
+  /** How an option that is not written can be added; absent where the form gives no place. */
+  readonly insertion?: Insertion;
+}
+
+/** `text` holds `{name}` and `{value}`; it is inserted at `at` as it stands. */
+export interface Insertion {
+  readonly at: number;
+  readonly text: string;
+}
+
+/** Something that could not be read. `range` absent = the whole file. */
+export interface Problem {
+  readonly file: string;
+  readonly message: string;
+  readonly range?: TextRange;
+}
+
+/** Files that a launch names (`--config`, `.env`, `env_file`), relative to the launch's file. Synchronous: the host fetches beforehand. */
+export interface FileSource {
+  /** The text; null when there is none; undefined when it has not been fetched yet. */
+  read(path: string): string | null | undefined;
+}
+
+export interface ReadInput {
+  readonly text: string;
+  /** File name or path; its ending decides the form unless `form` is given. */
+  readonly name: string;
+  readonly form?: Form;
+  readonly files?: FileSource;
+  /** Loaded grammars; a reader that lacks one says so in `needs`. */
+  readonly grammars?: Grammars;
+}
+
+export type GrammarName = 'bash';
+
+/** Opaque here: `launch/shell` knows the parser behind it. */
+export interface Grammars {
+  get(name: GrammarName): unknown;
+}
+
+export interface ReadResult {
+  readonly launches: readonly Launch[];
+  readonly problems: readonly Problem[];
+  /** Not empty: fetch these and call again; the result so far is without them. */
+  readonly needs: { readonly grammars: readonly GrammarName[]; readonly files: readonly string[] };
+}
+
+/** The option that counts: the last one of that name. */
+export function optionOf(launch: Launch, name: string): LaunchOption | undefined {
+  return launch.options.findLast((o) => o.name === name);
+}
