@@ -24,6 +24,20 @@ export type OptionType =
 
 export type OptionUnit = 'tokens' | 'bytes' | 'GiB' | 'GB' | 'share' | 'requests' | 'blocks' | 'layers' | 'GPUs';
 
+/** What an option decides, in any engine's words: lets a face say what it does to a plan without knowing the engine. */
+export type OptionRole =
+  | 'model'
+  | 'max-length'
+  | 'memory-share'
+  | 'kv-memory'
+  | 'kv-dtype'
+  | 'block-size'
+  | 'tensor'
+  | 'pipeline'
+  | 'data'
+  | 'max-sequences'
+  | 'batch-tokens';
+
 /** A default from a version on; rows are oldest first and the last one that applies wins. */
 export interface DefaultRow {
   /** First version it holds for; absent = from the first known. */
@@ -50,6 +64,7 @@ export interface OptionSpec {
   readonly above?: number;
   readonly max?: number;
   readonly defaults: readonly DefaultRow[];
+  readonly role?: OptionRole;
   /** Environment variable that sets it. */
   readonly env?: string;
   readonly since?: string;
