@@ -56,13 +56,16 @@ export interface OptionSpec {
   readonly short?: readonly string[];
   readonly type: OptionType;
   readonly values?: readonly string[];
-  /** Words accepted beside the type: `auto`. */
+  /** First version of a value, where it is younger than the option. */
+  readonly valuesSince?: Readonly<Record<string, string>>;
+  /** Words accepted beside the type: `auto`. The word `None` reads as null: not set. */
   readonly words?: readonly string[];
   readonly unit?: OptionUnit;
-  /** Inclusive bounds; `above` is an exclusive lower one. */
+  /** Inclusive bounds; `above` and `below` are the exclusive ones. */
   readonly min?: number;
   readonly above?: number;
   readonly max?: number;
+  readonly below?: number;
   readonly defaults: readonly DefaultRow[];
   readonly role?: OptionRole;
   /** Environment variable that sets it. */
@@ -76,8 +79,297 @@ export interface OptionSpec {
   readonly effect?: string;
   /** Engine file and version the row was read from. */
   readonly source: string;
-  /** Reads the text of a value where the type's own reading is not this engine's. */
+  /** Reads a value where the type's own reading is not this engine's. Its error goes on from the option's name. */
   readonly read?: (text: string) => OptionReading;
 }
 
 export type OptionReading = { readonly value: OptionValue } | { readonly error: string };
+
+/** Lookups of one table, built once. */
+export interface OptionIndex {
+  /** Names and aliases of options, without dashes. */
+  readonly long: ReadonlyMap<string, OptionSpec>;
+  /** Short forms with their dash. */
+  readonly short: ReadonlyMap<string, OptionSpec>;
+  /** Every long form argparse knows, `no-` forms of flags among them, for abbreviations. */
+  readonly forms: readonly LongForm[];
+}
+
+interface LongForm {
+  readonly text: string;
+  readonly spec: OptionSpec;
+  readonly negated: boolean;
+}
+
+export interface FoundOption {
+  readonly spec: OptionSpec;
+  /** Written as `--no-x`. */
+  readonly negated: boolean;
+  /** Written as an unambiguous beginning of the name. */
+  readonly abbreviated: boolean;
+  /** Keys of a dotted flag: `--speculative-config.method` → `['method']`; only for json options. */
+  readonly path?: readonly string[];
+  /** The dotted flag ends with `+`: its value is appended to a list. */
+  readonly append?: true;
+  /** A value written on to a one-letter flag: `-O3` → `3`. */
+  readonly attached?: string;
+}
+
+export interface AmbiguousOption {
+  /** Flags it could mean, with their dashes. */
+  readonly ambiguous: readonly string[];
+}
+
+const indexes = new WeakMap<readonly OptionSpec[], OptionIndex>();
+
+export function optionIndex(table: readonly OptionSpec[]): OptionIndex {
+  const known = indexes.get(table);
+  if (known) {
+    return known;
+  }
+  const forms = table.flatMap(longForms);
+  const index: OptionIndex = {
+    long: new Map(forms.filter((f) => !f.negated).map((f) => [f.text, f.spec])),
+    short: new Map(table.flatMap((spec) => (spec.short ?? []).map((s) => [s, spec]))),
+    forms,
+  };
+  indexes.set(table, index);
+  return index;
+}
+
+const longForms = (spec: OptionSpec): readonly LongForm[] =>
+  [spec.name, ...(spec.aliases ?? [])].flatMap((text) => [
+    { text, spec, negated: false },
+    ...(spec.type === 'flag' ? [{ text: `no-${text}`, spec, negated: true }] : []),
+  ]);
+
+/**
+ * The option a flag means, by argparse's rules. `flag` has no `=value`; without dashes it is read as a long flag
+ * (a YAML key). Underscores up to the first dot equal dashes. `version` decides which options an abbreviation can
+ * mean; without it, the ones the newest version has.
+ */
+export function findOption(
+  table: readonly OptionSpec[],
+  flag: string,
+  version?: string,
+): FoundOption | AmbiguousOption | undefined {
+  const index = optionIndex(table);
+  const isShort = flag.startsWith('-') && !flag.startsWith('--');
+  const [head = '', ...path] = flag.replace(/^--/, '').split('.');
+  const found = isShort ? findShort(index, head) : findLong(index, head.replaceAll('_', '-'), version);
+  if (!found || 'ambiguous' in found || path.length === 0) {
+    return found;
+  }
+  return found.spec.type === 'json' && !found.negated ? { ...found, ...dottedPath(path) } : undefined;
+}
+
+function dottedPath(path: readonly string[]): Pick<FoundOption, 'path' | 'append'> {
+  const last = path.at(-1) ?? '';
+  return last.endsWith('+') ? { path: [...path.slice(0, -1), last.slice(0, -1)], append: true } : { path };
+}
+
+function findLong(
+  index: OptionIndex,
+  name: string,
+  version: string | undefined,
+): FoundOption | AmbiguousOption | undefined {
+  const spec = index.long.get(name);
+  if (spec) {
+    return { spec, negated: false, abbreviated: false };
+  }
+  const negated = name.startsWith('no-') ? index.long.get(name.slice(3)) : undefined;
+  if (negated?.type === 'flag') {
+    return { spec: negated, negated: true, abbreviated: false };
+  }
+  if (name === '') {
+    return undefined;
+  }
+  const matches = index.forms.filter((f) => f.text.startsWith(name) && isThere(f.spec, version));
+  return oneOf(
+    matches.map((f) => ({ text: `--${f.text}`, found: { spec: f.spec, negated: f.negated, abbreviated: true } })),
+  );
+}
+
+/** `-tp`, its abbreviation `-t`, and a one-letter flag with its value attached, `-O3`. */
+function findShort(index: OptionIndex, flag: string): FoundOption | AmbiguousOption | undefined {
+  const spec = index.short.get(flag);
+  if (spec) {
+    return { spec, negated: false, abbreviated: false };
+  }
+  if (flag.length < 2) {
+    return undefined;
+  }
+  const longer = [...index.short]
+    .filter(([text]) => text.startsWith(flag))
+    .map(([text, s]) => ({ text, found: { spec: s, negated: false, abbreviated: true } }));
+  const letter = index.short.get(flag.slice(0, 2));
+  const attached = letter
+    ? [{ text: flag.slice(0, 2), found: { spec: letter, negated: false, abbreviated: false, attached: flag.slice(2) } }]
+    : [];
+  return oneOf([...longer, ...attached]);
+}
+
+/** Two forms of the same option are no ambiguity. */
+function oneOf(
+  matches: readonly { readonly text: string; readonly found: FoundOption }[],
+): FoundOption | AmbiguousOption | undefined {
+  const first = matches[0]?.found;
+  const same = matches.every((m) => m.found.spec === first?.spec && m.found.negated === first.negated);
+  return same ? first : { ambiguous: matches.map((m) => m.text) };
+}
+
+const isThere = (spec: OptionSpec, version: string | undefined): boolean =>
+  version === undefined ? spec.until === undefined : availability(spec, version) === 'ok';
+
+/** Whether the option exists in that version; `until` is the first version without it. */
+export function availability(spec: OptionSpec, version: string): 'ok' | { since: string } | { until: string } {
+  if (spec.since !== undefined && compareVersions(version, spec.since) < 0) {
+    return { since: spec.since };
+  }
+  if (spec.until !== undefined && compareVersions(version, spec.until) >= 0) {
+    return { until: spec.until };
+  }
+  return 'ok';
+}
+
+/** The default that holds in that version. */
+export const defaultOf = (spec: OptionSpec, version: string): DefaultRow | undefined =>
+  spec.defaults.findLast((row) => row.since === undefined || compareVersions(version, row.since) >= 0);
+
+/**
+ * Below 0 when `a` is older. Dotted numbers; a `v`, and suffixes such as `rc1`, `.post1` and `+cu129`, do not count.
+ * What is no version (`main`, `nightly`) is newer than all.
+ */
+export function compareVersions(a: string, b: string): number {
+  const [left, right] = [versionNumbers(a), versionNumbers(b)];
+  for (let i = 0; i < Math.max(left.length, right.length); i++) {
+    const [x, y] = [left[i] ?? 0, right[i] ?? 0];
+    if (x !== y) {
+      return x < y ? -1 : 1;
+    }
+  }
+  return 0;
+}
+
+function versionNumbers(text: string): readonly number[] {
+  const numbers = /^\s*v?(\d+(?:\.\d+)*)/.exec(text)?.[1];
+  return numbers === undefined ? [Number.POSITIVE_INFINITY] : numbers.split('.').map(Number);
+}
+
+type Reader = (spec: OptionSpec, text: string) => OptionReading;
+
+/** What a Python command line takes `text` for, or why it will not take it. A flag without a value is the empty text. */
+export function readOptionValue(spec: OptionSpec, text: string): OptionReading {
+  const word = spec.words?.find((w) => w === text.trim());
+  if (word !== undefined) {
+    return { value: word === 'None' ? null : word };
+  }
+  const reading = spec.read ? spec.read(text) : READERS[spec.type](spec, text);
+  if ('error' in reading) {
+    return { error: `${spec.name} ${reading.error}` };
+  }
+  const broken = brokenBound(spec, reading.value);
+  return broken === undefined ? reading : { error: `${spec.name} must be ${broken}, not ${text.trim()}` };
+}
+
+/** Errors here go on from the option's name. */
+const READERS: Readonly<Record<OptionType, Reader>> = {
+  int: (spec, text) => readInt(text) ?? notA('a whole number', spec, text),
+  'human-int': (spec, text) => readInt(text) ?? notA('a whole number', spec, text),
+  float: (spec, text) => readFloat(text) ?? notA('a number', spec, text),
+  string: (_spec, text) => ({ value: text }),
+  enum: (spec, text) => (spec.values?.includes(text) ? { value: text } : notOneOf(spec, text)),
+  flag: (_spec, text) => readFlag(text),
+  json: (_spec, text) => readJson(text),
+  list: (_spec, text) => ({ value: words(text) }),
+};
+
+/** Words between white space; none in an empty text. */
+export const words = (text: string): readonly string[] => text.split(/\s+/).filter((w) => w !== '');
+
+/** Python's `int(text)`: a sign, single underscores between digits and white space around are taken; `1.0` is not. */
+export function readInt(text: string): OptionReading | undefined {
+  const digits = text.trim();
+  return /^[+-]?\d+(?:_\d+)*$/.test(digits) ? safeInteger(Number(digits.replaceAll('_', ''))) : undefined;
+}
+
+/** No option takes more than 2^53, and beyond it a number here is not the one written. */
+export const safeInteger = (value: number): OptionReading =>
+  Number.isSafeInteger(value) ? { value: value === 0 ? 0 : value } : { error: 'is too large' };
+
+/** Python's `float(text)`, without infinities and NaN: no option takes those. */
+function readFloat(text: string): OptionReading | undefined {
+  const digits = '\\d+(?:_\\d+)*';
+  const pattern = new RegExp(`^[+-]?(?:${digits}\\.?(?:${digits})?|\\.${digits})(?:[eE][+-]?${digits})?$`);
+  const trimmed = text.trim();
+  return pattern.test(trimmed) ? { value: Number(trimmed.replaceAll('_', '')) } : undefined;
+}
+
+function readFlag(text: string): OptionReading {
+  const word = text.trim().toLowerCase();
+  if (word === '' || word === 'true') {
+    return { value: true };
+  }
+  return word === 'false' ? { value: false } : { error: `is a flag and takes no value, not "${text}"` };
+}
+
+/** An object or a list; a bare scalar is no option's value. */
+export function readJson(text: string): OptionReading {
+  try {
+    const value = JSON.parse(text) as OptionValue;
+    return typeof value === 'object' && value !== null
+      ? { value }
+      : { error: `must be a JSON object, such as {"key": 1}, not ${text.trim()}` };
+  } catch (error) {
+    return { error: `is not valid JSON: ${jsonReason(text, error)}` };
+  }
+}
+
+/** The parsers of browsers and Node word it differently; the two common slips are named plainly. */
+function jsonReason(text: string, error: unknown): string {
+  if (text.trim() === '') {
+    return 'it is empty';
+  }
+  if (/^\s*[{[]\s*'/.test(text)) {
+    return 'strings need double quotes';
+  }
+  return error instanceof Error ? error.message : 'it cannot be parsed';
+}
+
+const notA = (what: string, spec: OptionSpec, text: string): OptionReading => ({
+  error: `must be ${what}${orWords(spec)}, not "${text}"`,
+});
+
+function orWords(spec: OptionSpec): string {
+  const shown = (spec.words ?? []).filter((w) => w !== 'None');
+  return shown.length === 0 ? '' : ` or ${shown.join(' or ')}`;
+}
+
+const notOneOf = (spec: OptionSpec, text: string): OptionReading => ({
+  error: `must be one of ${[...(spec.values ?? []), ...(spec.words ?? [])].join(', ')}, not "${text}"`,
+});
+
+/** The bounds in words when the value breaks them: `above 0 and at most 1`. */
+function brokenBound(spec: OptionSpec, value: OptionValue): string | undefined {
+  if (typeof value !== 'number') {
+    return undefined;
+  }
+  const broken =
+    value < (spec.min ?? Number.NEGATIVE_INFINITY) ||
+    value <= (spec.above ?? Number.NEGATIVE_INFINITY) ||
+    value > (spec.max ?? Number.POSITIVE_INFINITY) ||
+    value >= (spec.below ?? Number.POSITIVE_INFINITY);
+  return broken ? boundText(spec) : undefined;
+}
+
+/** `between 1 and 8`, `above 0 and at most 1`, `at least 1`; undefined without bounds. */
+export function boundText(spec: OptionSpec): string | undefined {
+  if (spec.min !== undefined && spec.max !== undefined) {
+    return `between ${spec.min} and ${spec.max}`;
+  }
+  const low =
+    spec.min !== undefined ? [`at least ${spec.min}`] : spec.above !== undefined ? [`above ${spec.above}`] : [];
+  const high =
+    spec.max !== undefined ? [`at most ${spec.max}`] : spec.below !== undefined ? [`below ${spec.below}`] : [];
+  return low.length + high.length === 0 ? undefined : [...low, ...high].join(' and ');
+}
