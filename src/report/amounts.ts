@@ -1,0 +1,44 @@
+/** Figures in words, one way for every face: the unit always said, an estimate never shown as exact. */
+import type { Figure, Unit } from '../core/figure';
+import { type Estimate, formatBytes, isExact, withCommas } from '../core/units';
+
+const rounded = (value: number): string => withCommas(Number(value.toFixed(2)));
+
+export const percent = (share: number): string => `${Number((share * 100).toFixed(1))} %`;
+
+/** A value in its unit; a lone number for requests, blocks and counts, whose noun the sentence says. */
+export function inUnit(value: number, unit: Unit): string {
+  switch (unit) {
+    case 'bytes':
+      return formatBytes(Math.round(value));
+    case 'share':
+      return percent(value);
+    default:
+      return rounded(value);
+  }
+}
+
+/** The interval of an estimate, `55.20 to 59.00 GiB`; empty when the value is exact. */
+export function intervalOf(range: Estimate | undefined, unit: Unit): string {
+  if (!range || isExact(range)) {
+    return '';
+  }
+  const low = inUnit(range.low, unit);
+  const high = inUnit(range.high, unit);
+  const suffix = / [^ ]+$/.exec(high)?.[0] ?? '';
+  return `${suffix && low.endsWith(suffix) ? low.slice(0, -suffix.length) : low} to ${high}`;
+}
+
+/** `57.10 GiB`, or `about 57.10 GiB (55.20 to 59.00 GiB)`. */
+export function amount(figure: Figure): string {
+  const interval = intervalOf(figure.range, figure.unit);
+  const value = inUnit(figure.value, figure.unit);
+  return interval ? `about ${value} (${interval})` : value;
+}
+
+/** The value alone, marked when it is an estimate: `~57.10 GiB`. For places with no room for the interval. */
+export const shortAmount = (figure: Figure): string =>
+  `${figure.range && !isExact(figure.range) ? '~' : ''}${inUnit(figure.value, figure.unit)}`;
+
+/** `1 request`, `1,536 requests`. */
+export const counted = (value: number, noun: string): string => `${rounded(value)} ${value === 1 ? noun : `${noun}s`}`;
