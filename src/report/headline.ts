@@ -1,4 +1,5 @@
 /** The answer first: does it start, and how many requests fit. The same words in every face. */
+import { withCommas } from '../core/units';
 import type { Plan } from '../planner';
 import { amount, counted } from './amounts';
 
@@ -51,10 +52,8 @@ function comparison(plan: Plan): string {
   );
 }
 
-export const workloadText = (plan: Plan): string => {
-  const count = (n: number): string => n.toLocaleString('en-US');
-  return `${count(plan.workload.prompt)} prompt + ${count(plan.workload.output)} output tokens`;
-};
+export const workloadText = (plan: Plan): string =>
+  `${withCommas(plan.workload.prompt)} prompt + ${withCommas(plan.workload.output)} output tokens`;
 
 const limits = {
   memory: 'memory',

@@ -1,0 +1,216 @@
+/** What one option does to this plan, by what the option decides. */
+import type { BudgetTerm } from '../core/engines/engine';
+import type { OptionRole } from '../core/engines/option';
+import type { Figure } from '../core/figure';
+import { withCommas } from '../core/units';
+import type { LaunchOption } from '../launch/launch';
+import type { Plan } from '../planner';
+import { amount, counted, intervalOf } from '../report/amounts';
+import { workloadText } from '../report/headline';
+import { bold, code, escaped, table } from './markdown';
+
+export interface Answer {
+  readonly text: string;
+  /** The figures whose formulas follow, the most telling first. */
+  readonly figures: readonly Figure[];
+}
+
+export function optionAnswer(plan: Plan, option: LaunchOption): Answer {
+  if (option.error !== undefined) {
+    return {
+      text: `**${escaped(plan.engine.title)} will not take ${code(option.raw)}**: ${escaped(option.error)}`,
+      figures: [],
+    };
+  }
+  if (option.unresolved !== undefined) {
+    return { text: `**Not known from this file**: ${escaped(option.unresolved)}`, figures: [] };
+  }
+  const role = option.spec?.role;
+  return (role && answers[role]?.(plan)) ?? effectOf(plan, option);
+}
+
+function effectOf(plan: Plan, option: LaunchOption): Answer {
+  if (!option.spec) {
+    const version = `${plan.engine.title} ${plan.engine.version.text}`;
+    return {
+      text: `${code(`--${option.name}`)} is not an option of ${escaped(version)} that KV Planner knows.`,
+      figures: [],
+    };
+  }
+  return { text: escaped(option.spec.effect ?? 'Changes nothing in the KV cache.'), figures: [] };
+}
+
+type Answerer = (plan: Plan) => Answer | undefined;
+
+const answers: { readonly [role in OptionRole]?: Answerer } = {
+  'max-length': maxLength,
+  'memory-share': memoryShare,
+  'kv-memory': poolSize,
+  'kv-dtype': storedAs,
+  'block-size': blockSize,
+  tensor: spread,
+  data: replicas,
+  pipeline: stages,
+  'max-sequences': sequences,
+  'batch-tokens': batchTokens,
+};
+
+function maxLength(plan: Plan): Answer | undefined {
+  const { capacity } = plan;
+  const one = plan.kv?.atMaxLength;
+  if (!one) {
+    return undefined;
+  }
+  const length = capacity ? ` at ${withCommas(capacity.maxLength)} tokens` : '';
+  const lines = [`**${escaped(amount(one.reserved))} per request**${length}, on each GPU`];
+  const pool = plan.kv?.pool;
+  if (pool) {
+    lines.push(`${escaped(amount(pool.maxConcurrencyAsLogged))} requests of that length fit in the pool.`);
+  }
+  if (capacity) {
+    const { contiguous, paged } = capacity;
+    lines.push(
+      `At ${workloadText(plan)}: **${escaped(amount(contiguous.requests))}** fit if each reserves the full length, ` +
+        `**${escaped(amount(paged.requests))}** in blocks.`,
+    );
+  }
+  if (capacity?.longestContext) {
+    lines.push(`Longest that fits: **${escaped(amount(capacity.longestContext))}** tokens.`);
+  }
+  return {
+    text: lines.join('  \n'),
+    figures: [one.reserved, ...(capacity?.longestContext ? [capacity.longestContext] : [])],
+  };
+}
+
+function memoryShare(plan: Plan): Answer | undefined {
+  const { budget } = plan;
+  if (!budget) {
+    return undefined;
+  }
+  const term = (name: string, { figure, why }: BudgetTerm): string[] => [
+    name,
+    amount({ ...figure, range: undefined }),
+    intervalOf(figure.range, figure.unit) || 'exact',
+    why,
+  ];
+  const rows = [
+    term('weights', budget.weights),
+    term('activations', budget.activations),
+    term('graphs', budget.graphs),
+    term('other', budget.other),
+    term('left for KV', budget.kv),
+  ];
+  const heading = `${bold(amount(budget.kv.figure))} of one GPU is left for KV: the engine may use ${escaped(amount(budget.limit))} of ${escaped(amount(budget.total))}.`;
+  return {
+    text: `${heading}\n\n${table(['One GPU', 'Size', 'Range', 'Why'], rows, [1])}`,
+    figures: [budget.kv.figure],
+  };
+}
+
+function poolSize(plan: Plan): Answer | undefined {
+  const pool = plan.kv?.pool;
+  return (
+    pool && {
+      text: `${bold(`${amount(pool.blocks)} blocks`)} from ${escaped(amount(pool.bytes))} on each GPU, ${escaped(amount(pool.tokensAsLogged))} tokens as the engine logs them.`,
+      figures: [pool.blocks],
+    }
+  );
+}
+
+function storedAs(plan: Plan): Answer | undefined {
+  const layout = plan.kv?.layout;
+  if (!layout) {
+    return undefined;
+  }
+  const { key, value } = layout.dtype;
+  const kept =
+    key === value ? `Keys and values are stored as ${value}` : `Keys are stored as ${key}, values as ${value}`;
+  return {
+    text: `${bold(`${amount(layout.bytesPerToken)} per token and GPU`)}, ${escaped(amount(layout.bytesPerTokenTotal))} over the whole model. ${escaped(kept)}.`,
+    figures: [layout.bytesPerToken],
+  };
+}
+
+function blockSize(plan: Plan): Answer | undefined {
+  const layout = plan.kv?.layout;
+  if (!layout) {
+    return undefined;
+  }
+  const lines = [
+    `${bold(`${amount(layout.bytesPerBlock)} per block`)} on each GPU, ${layout.blockSize} tokens in each.`,
+  ];
+  if (plan.capacity) {
+    const { blocksPerRequest, tailTokens } = plan.capacity.paged;
+    lines.push(
+      `A request of ${workloadText(plan)} holds ${escaped(amount(blocksPerRequest))} blocks; ${escaped(counted(tailTokens.value, 'token'))} of the last one stay empty.`,
+    );
+  }
+  const groups = layout.groups.map((g) => [g.kind, `${g.layers}`, `${g.blockSize}`, g.dtype]);
+  if (groups.length > 1) {
+    lines.push(`\n${table(['KV layers', 'Layers', 'Tokens per block', 'Stored as'], groups, [1, 2])}`);
+  }
+  return { text: lines.join('  \n'), figures: [layout.bytesPerBlock] };
+}
+
+function spread(plan: Plan): Answer | undefined {
+  const layout = plan.kv?.layout;
+  const tensor = plan.placement?.tensor;
+  return layout && tensor !== undefined
+    ? {
+        text: `${bold(`${amount(layout.bytesPerToken)} per token on each GPU`)} with each layer over ${escaped(counted(tensor, 'GPU'))}; ${escaped(amount(layout.bytesPerTokenTotal))} over the whole model.`,
+        figures: [layout.bytesPerToken],
+      }
+    : undefined;
+}
+
+function replicas(plan: Plan): Answer | undefined {
+  const count = plan.placement?.replicas;
+  if (count === undefined) {
+    return undefined;
+  }
+  const each = plan.capacity ? `, each fits ${amount(plan.capacity.fits)} requests` : '';
+  return { text: `${bold(counted(count, 'independent pool'))}${escaped(each)}.`, figures: [] };
+}
+
+function stages(plan: Plan): Answer | undefined {
+  const layout = plan.kv?.layout;
+  const pool = plan.kv?.pool;
+  if (!layout) {
+    return undefined;
+  }
+  const rows = layout.ranks.map((rank, i) => [
+    `${rank.stage + 1}${i === (pool?.decidingRank ?? layout.decidingRank) ? ' (decides)' : ''}`,
+    `${rank.layers}`,
+    `${withCommas(rank.bytesPerToken)} B`,
+    pool?.ranks[i] ? withCommas(pool.ranks[i].blocks) : 'not known',
+  ]);
+  const heading = `${bold(counted(layout.ranks.length, 'pipeline stage'))}: the smallest pool decides how many blocks every stage has.`;
+  return {
+    text: `${heading}\n\n${table(['Stage', 'KV layers', 'Per token and GPU', 'Blocks'], rows, [1, 2, 3])}`,
+    figures: [layout.bytesPerToken],
+  };
+}
+
+function sequences(plan: Plan): Answer | undefined {
+  const { capacity } = plan;
+  if (!capacity) {
+    return undefined;
+  }
+  const { engineLimit, paged, fits } = capacity;
+  const which = capacity.limitedBy === 'max-sequences' ? 'this limit, not memory, decides' : 'memory runs out first';
+  return {
+    text: `${bold(`${amount(fits)} requests run at once`)}: ${escaped(which)}. The engine runs at most ${escaped(amount(engineLimit))}; the pool holds ${escaped(amount(paged.requests))} at ${workloadText(plan)}.`,
+    figures: [fits],
+  };
+}
+
+function batchTokens(plan: Plan): Answer | undefined {
+  const term = plan.budget?.activations;
+  return (
+    term && {
+      text: `${bold(`${amount(term.figure)} of one GPU`)} is set aside for activations of the largest step. ${escaped(term.why)}`,
+      figures: [term.figure],
+    }
+  );
+}

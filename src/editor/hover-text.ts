@@ -1,0 +1,163 @@
+/** What a hover says, as Markdown: the answer first, then the formula with its numbers, then where they came from. */
+import type { Figure } from '../core/figure';
+import type { LaunchOption, TextRange } from '../launch/launch';
+import type { Plan } from '../planner';
+import { amount, inUnit } from '../report/amounts';
+import { headline } from '../report/headline';
+import { type Answer, optionAnswer } from './hover-options';
+import { bold, code, escaped, table } from './markdown';
+
+export type HoverTarget =
+  | { readonly kind: 'launch'; readonly range: TextRange }
+  | { readonly kind: 'model'; readonly range: TextRange }
+  | { readonly kind: 'option'; readonly range: TextRange; readonly option: LaunchOption };
+
+const within = (range: TextRange, offset: number): boolean => offset >= range.start && offset <= range.end;
+
+/** What stands at an offset, the narrowest first. */
+export function hoverTarget(plan: Plan, offset: number): HoverTarget | undefined {
+  const { launch } = plan;
+  if (launch.model && within(launch.model.range, offset)) {
+    return { kind: 'model', range: launch.model.range };
+  }
+  const option = launch.options.find((o) => within(o.range, offset));
+  if (option) {
+    return { kind: 'option', range: option.range, option };
+  }
+  const hints = [launch.head, launch.hardware.gpu?.range, launch.hardware.count?.range];
+  const range = [...hints, ...launch.directives.map((d) => d.range)].find((r) => r && within(r, offset));
+  return range && { kind: 'launch', range };
+}
+
+export function hoverText(plan: Plan, target: HoverTarget): string {
+  const answer = answerFor(plan, target);
+  const findings = findingsOf(plan, target);
+  return [
+    answer.text,
+    ...findings,
+    ...answer.figures.slice(0, 2).map(formula),
+    ...origins(answer.figures),
+    ...(target.kind === 'option' ? [aboutOption(plan, target.option)] : []),
+  ]
+    .filter(Boolean)
+    .join('\n\n');
+}
+
+function answerFor(plan: Plan, target: HoverTarget): Answer {
+  switch (target.kind) {
+    case 'launch':
+      return launchAnswer(plan);
+    case 'model':
+      return modelAnswer(plan);
+    case 'option':
+      return optionAnswer(plan, target.option);
+  }
+}
+
+function launchAnswer(plan: Plan): Answer {
+  const { text, detail } = headline(plan);
+  const layout = plan.kv?.layout;
+  const pool = plan.kv?.pool;
+  const rows: string[][] = [];
+  if (layout) {
+    const { bytesPerToken, bytesPerTokenTotal } = layout;
+    rows.push(['KV per token', `${amount(bytesPerToken)} per GPU, ${amount(bytesPerTokenTotal)} whole model`]);
+  }
+  if (pool && layout) {
+    rows.push(['Pool', `${amount(pool.blocks)} blocks of ${layout.blockSize} tokens, ${amount(pool.bytes)} per GPU`]);
+  }
+  if (plan.capacity?.longestContext) {
+    rows.push(['Longest context', `${amount(plan.capacity.longestContext)} tokens`]);
+  }
+  const hardware = plan.hardware
+    ? `${plan.hardware.count === undefined ? '' : `${plan.hardware.count} × `}${plan.hardware.name}`
+    : 'GPU not known';
+  rows.push(['Runs on', `${hardware}, ${plan.engine.title} ${plan.engine.version.text}`]);
+  return {
+    text: [bold(text), escaped(detail), table(['', ''], rows, [])].filter(Boolean).join('\n\n'),
+    figures: layout ? [layout.bytesPerToken] : [],
+  };
+}
+
+function modelAnswer(plan: Plan): Answer {
+  const model = plan.model;
+  const written = plan.launch.model;
+  if (!model) {
+    const why = written?.unresolved ?? 'no facts of this model are known: name a known one in a kv-planner comment';
+    return { text: `${bold(written?.text ?? 'No model')}: ${escaped(why)}.`, figures: [] };
+  }
+  const layout = plan.kv?.layout;
+  const heading = layout
+    ? `**${escaped(amount(layout.bytesPerToken))} per token and GPU**, ${escaped(amount(layout.bytesPerTokenTotal))} over the whole model`
+    : bold(model.id);
+  const rows = kindsOf(plan).map(([kind, count]) => `${count} ${kind}`);
+  const facts = [`KV layers: ${rows.join(', ')}`, `architecture ${model.architecture}`];
+  if (model.resolvedFrom) {
+    facts.unshift(`planned as ${model.id}`);
+  }
+  const figures = layout ? [layout.bytesPerToken, layout.bytesPerTokenTotal] : [];
+  return {
+    text: `${heading}\n\n${escaped(facts.join(' · '))}\n\n${escaped(`Facts from: ${model.source.text}`)}`,
+    figures,
+  };
+}
+
+function kindsOf(plan: Plan): [string, number][] {
+  const counts = new Map<string, number>();
+  for (const layer of plan.model?.layers ?? []) {
+    counts.set(layer.kind, (counts.get(layer.kind) ?? 0) + 1);
+  }
+  return [...counts];
+}
+
+/** Findings at the target; on the launch all that have no option of their own. */
+function findingsOf(plan: Plan, target: HoverTarget): string[] {
+  const here = plan.findings.filter((f) =>
+    target.kind === 'option' ? f.option === target.option.name : target.kind === 'launch' && f.severity !== 'hint',
+  );
+  return here.slice(0, 4).map((f) => `${icons[f.severity]} ${escaped(f.message)}`);
+}
+
+const icons = { error: '$(error)', warning: '$(warning)', information: '$(info)', hint: '$(lightbulb)' } as const;
+
+/** The formula in symbols, then with its numbers. */
+function formula(figure: Figure): string {
+  const { symbols, numbers } = figure.explain();
+  const lines = [symbols, numbers].filter(Boolean).map(code);
+  return lines.join('  \n');
+}
+
+function origins(figures: readonly Figure[]): string[] {
+  const lines = new Set<string>();
+  for (const { origins: from, source } of figures.slice(0, 2).map((f) => f.explain())) {
+    for (const origin of from) {
+      lines.add(
+        `${origin.text}${origin.line === undefined || origin.text.includes('line') ? '' : `, line ${origin.line}`}`,
+      );
+    }
+    if (source) {
+      lines.add(`formula: ${source}`);
+    }
+  }
+  return lines.size > 0 ? [`*From:* ${escaped([...lines].join(' · '))}`] : [];
+}
+
+/** What the option is, whatever the plan. */
+function aboutOption(plan: Plan, option: LaunchOption): string {
+  const { spec } = option;
+  if (!spec) {
+    return '';
+  }
+  const version = `${plan.engine.title} ${plan.engine.version.text}`;
+  const row = spec.defaults.at(-1);
+  const fallback = row && (row.text ?? (row.value === undefined ? undefined : JSON.stringify(row.value)));
+  const bounds = spec.values ? `one of ${spec.values.join(', ')}` : boundsOf(spec.min, spec.above, spec.max);
+  const life = [spec.since && `since ${spec.since}`, spec.until && `gone in ${spec.until}`];
+  const facts = [fallback && `default ${fallback}`, bounds, ...life, `read from ${spec.source}`].filter(Boolean);
+  return `---\n\n${code(`--${spec.name}`)} ${escaped(`${spec.summary} (${version}: ${facts.join('; ')})`)}`;
+}
+
+function boundsOf(min?: number, above?: number, max?: number): string {
+  const low = min !== undefined ? `at least ${inUnit(min, 'count')}` : above !== undefined ? `above ${above}` : '';
+  return [low, max !== undefined ? `at most ${inUnit(max, 'count')}` : ''].filter(Boolean).join(', ');
+}
