@@ -5,8 +5,9 @@ import type { Figure } from '../core/figure';
 import { withCommas } from '../core/units';
 import type { LaunchOption } from '../launch/launch';
 import type { Plan } from '../planner';
-import { amount, counted, intervalOf } from '../report/amounts';
+import { intervalOf } from '../report/amounts';
 import { workloadText } from '../report/headline';
+import { numberOf, wordsOf } from '../report/numbers';
 import { bold, code, escaped, table } from './markdown';
 
 export interface Answer {
@@ -62,20 +63,20 @@ function maxLength(plan: Plan): Answer | undefined {
     return undefined;
   }
   const length = capacity ? ` at ${withCommas(capacity.maxLength)} tokens` : '';
-  const lines = [`**${escaped(amount(one.reserved))} per request**${length}, on each GPU`];
+  const lines = [`${bold(`${wordsOf(one.reserved)} per request`)}${length}, on each GPU`];
   const pool = plan.kv?.pool;
   if (pool) {
-    lines.push(`${escaped(amount(pool.maxConcurrencyAsLogged))} requests of that length fit in the pool.`);
+    lines.push(`${escaped(wordsOf(pool.maxConcurrencyAsLogged))} requests of that length fit in the pool.`);
   }
   if (capacity) {
     const { contiguous, paged } = capacity;
     lines.push(
-      `At ${workloadText(plan)}: **${escaped(amount(contiguous.requests))}** fit if each reserves the full length, ` +
-        `**${escaped(amount(paged.requests))}** in blocks.`,
+      `At ${workloadText(plan)}: ${bold(wordsOf(contiguous.requests))} fit if each reserves the full length, ` +
+        `${bold(wordsOf(paged.requests))} in blocks.`,
     );
   }
   if (capacity?.longestContext) {
-    lines.push(`Longest that fits: **${escaped(amount(capacity.longestContext))}** tokens.`);
+    lines.push(`Longest that fits: ${bold(wordsOf(capacity.longestContext))}.`);
   }
   return {
     text: lines.join('  \n'),
@@ -88,11 +89,11 @@ function memoryShare(plan: Plan): Answer | undefined {
   if (!budget) {
     return undefined;
   }
-  const term = (name: string, { figure, why }: BudgetTerm): string[] => [
+  const term = (name: string, budgetTerm: BudgetTerm): string[] => [
     name,
-    amount({ ...figure, range: undefined }),
-    intervalOf(figure.range, figure.unit) || 'exact',
-    why,
+    numberOf({ ...budgetTerm.figure, range: undefined }),
+    intervalOf(budgetTerm.figure.range, 'bytes') || 'exact',
+    budgetTerm.why,
   ];
   const rows = [
     term('weights', budget.weights),
@@ -101,7 +102,7 @@ function memoryShare(plan: Plan): Answer | undefined {
     term('other', budget.other),
     term('left for KV', budget.kv),
   ];
-  const heading = `${bold(amount(budget.kv.figure))} of one GPU is left for KV: the engine may use ${escaped(amount(budget.limit))} of ${escaped(amount(budget.total))}.`;
+  const heading = `${bold(wordsOf(budget.kv.figure))} of one GPU is left for KV: the engine may use ${escaped(wordsOf(budget.limit))} of ${escaped(wordsOf(budget.total))}.`;
   return {
     text: `${heading}\n\n${table(['One GPU', 'Size', 'Range', 'Why'], rows, [1])}`,
     figures: [budget.kv.figure],
@@ -112,7 +113,7 @@ function poolSize(plan: Plan): Answer | undefined {
   const pool = plan.kv?.pool;
   return (
     pool && {
-      text: `${bold(`${amount(pool.blocks)} blocks`)} from ${escaped(amount(pool.bytes))} on each GPU, ${escaped(amount(pool.tokensAsLogged))} tokens as the engine logs them.`,
+      text: `${bold(`${wordsOf(pool.blocks)}`)} from ${escaped(wordsOf(pool.bytes))} on each GPU, ${escaped(wordsOf(pool.tokensAsLogged))} as the engine logs them.`,
       figures: [pool.blocks],
     }
   );
@@ -127,7 +128,7 @@ function storedAs(plan: Plan): Answer | undefined {
   const kept =
     key === value ? `Keys and values are stored as ${value}` : `Keys are stored as ${key}, values as ${value}`;
   return {
-    text: `${bold(`${amount(layout.bytesPerToken)} per token and GPU`)}, ${escaped(amount(layout.bytesPerTokenTotal))} over the whole model. ${escaped(kept)}.`,
+    text: `${bold(`${wordsOf(layout.bytesPerToken)} per token and GPU`)}, ${escaped(wordsOf(layout.bytesPerTokenTotal))} over the whole model. ${escaped(kept)}.`,
     figures: [layout.bytesPerToken],
   };
 }
@@ -138,12 +139,12 @@ function blockSize(plan: Plan): Answer | undefined {
     return undefined;
   }
   const lines = [
-    `${bold(`${amount(layout.bytesPerBlock)} per block`)} on each GPU, ${layout.blockSize} tokens in each.`,
+    `${bold(`${wordsOf(layout.bytesPerBlock)} per block`)} on each GPU, ${layout.blockSize} tokens in each.`,
   ];
   if (plan.capacity) {
     const { blocksPerRequest, tailTokens } = plan.capacity.paged;
     lines.push(
-      `A request of ${workloadText(plan)} holds ${escaped(amount(blocksPerRequest))} blocks; ${escaped(counted(tailTokens.value, 'token'))} of the last one stay empty.`,
+      `A request of ${workloadText(plan)} holds ${escaped(wordsOf(blocksPerRequest))}; ${escaped(wordsOf(tailTokens))} of the last one stay empty.`,
     );
   }
   const groups = layout.groups.map((g) => [g.kind, `${g.layers}`, `${g.blockSize}`, g.dtype]);
@@ -158,7 +159,7 @@ function spread(plan: Plan): Answer | undefined {
   const tensor = plan.placement?.tensor;
   return layout && tensor !== undefined
     ? {
-        text: `${bold(`${amount(layout.bytesPerToken)} per token on each GPU`)} with each layer over ${escaped(counted(tensor, 'GPU'))}; ${escaped(amount(layout.bytesPerTokenTotal))} over the whole model.`,
+        text: `${bold(`${wordsOf(layout.bytesPerToken)} per token on each GPU`)} with each layer over ${withCommas(tensor)} ${tensor === 1 ? 'GPU' : 'GPUs'}; ${escaped(wordsOf(layout.bytesPerTokenTotal))} over the whole model.`,
         figures: [layout.bytesPerToken],
       }
     : undefined;
@@ -169,8 +170,11 @@ function replicas(plan: Plan): Answer | undefined {
   if (count === undefined) {
     return undefined;
   }
-  const each = plan.capacity ? `, each fits ${amount(plan.capacity.fits)} requests` : '';
-  return { text: `${bold(counted(count, 'independent pool'))}${escaped(each)}.`, figures: [] };
+  const each = plan.capacity ? `, each fits ${wordsOf(plan.capacity.fits)}` : '';
+  return {
+    text: `${bold(count === 1 ? '1 pool' : `${withCommas(count)} independent pools`)}${escaped(each)}.`,
+    figures: [],
+  };
 }
 
 function stages(plan: Plan): Answer | undefined {
@@ -185,7 +189,7 @@ function stages(plan: Plan): Answer | undefined {
     `${withCommas(rank.bytesPerToken)} B`,
     pool?.ranks[i] ? withCommas(pool.ranks[i].blocks) : 'not known',
   ]);
-  const heading = `${bold(counted(layout.ranks.length, 'pipeline stage'))}: the smallest pool decides how many blocks every stage has.`;
+  const heading = `${bold(layout.ranks.length === 1 ? '1 pipeline stage' : `${layout.ranks.length} pipeline stages`)}: the smallest pool decides how many blocks every stage has.`;
   return {
     text: `${heading}\n\n${table(['Stage', 'KV layers', 'Per token and GPU', 'Blocks'], rows, [1, 2, 3])}`,
     figures: [layout.bytesPerToken],
@@ -200,7 +204,7 @@ function sequences(plan: Plan): Answer | undefined {
   const { engineLimit, paged, fits } = capacity;
   const which = capacity.limitedBy === 'max-sequences' ? 'this limit, not memory, decides' : 'memory runs out first';
   return {
-    text: `${bold(`${amount(fits)} requests run at once`)}: ${escaped(which)}. The engine runs at most ${escaped(amount(engineLimit))}; the pool holds ${escaped(amount(paged.requests))} at ${workloadText(plan)}.`,
+    text: `${bold(`${wordsOf(fits)} run at once`)}: ${escaped(which)}. The engine runs at most ${engineLimit ? escaped(numberOf(engineLimit)) : 'a number not known'}; the pool holds ${escaped(wordsOf(paged.requests))} at ${workloadText(plan)}.`,
     figures: [fits],
   };
 }
@@ -209,7 +213,7 @@ function batchTokens(plan: Plan): Answer | undefined {
   const term = plan.budget?.activations;
   return (
     term && {
-      text: `${bold(`${amount(term.figure)} of one GPU`)} is set aside for activations of the largest step. ${escaped(term.why)}`,
+      text: `${bold(`${wordsOf(term.figure)} of one GPU`)} is set aside for activations of the largest step. ${escaped(term.why)}`,
       figures: [term.figure],
     }
   );

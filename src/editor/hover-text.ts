@@ -1,9 +1,10 @@
 /** What a hover says, as Markdown: the answer first, then the formula with its numbers, then where they came from. */
 import type { Figure } from '../core/figure';
+import { withCommas } from '../core/units';
 import type { LaunchOption, TextRange } from '../launch/launch';
 import type { Plan } from '../planner';
-import { amount, inUnit } from '../report/amounts';
 import { headline } from '../report/headline';
+import { wordsOf } from '../report/numbers';
 import { type Answer, optionAnswer } from './hover-options';
 import { bold, code, escaped, table } from './markdown';
 
@@ -61,13 +62,13 @@ function launchAnswer(plan: Plan): Answer {
   const rows: string[][] = [];
   if (layout) {
     const { bytesPerToken, bytesPerTokenTotal } = layout;
-    rows.push(['KV per token', `${amount(bytesPerToken)} per GPU, ${amount(bytesPerTokenTotal)} whole model`]);
+    rows.push(['KV per token', `${wordsOf(bytesPerToken)} per GPU, ${wordsOf(bytesPerTokenTotal)} whole model`]);
   }
   if (pool && layout) {
-    rows.push(['Pool', `${amount(pool.blocks)} blocks of ${layout.blockSize} tokens, ${amount(pool.bytes)} per GPU`]);
+    rows.push(['Pool', `${wordsOf(pool.blocks)} of ${layout.blockSize} tokens, ${wordsOf(pool.bytes)} per GPU`]);
   }
   if (plan.capacity?.longestContext) {
-    rows.push(['Longest context', `${amount(plan.capacity.longestContext)} tokens`]);
+    rows.push(['Longest context', wordsOf(plan.capacity.longestContext)]);
   }
   const hardware = plan.hardware
     ? `${plan.hardware.count === undefined ? '' : `${plan.hardware.count} × `}${plan.hardware.name}`
@@ -88,7 +89,7 @@ function modelAnswer(plan: Plan): Answer {
   }
   const layout = plan.kv?.layout;
   const heading = layout
-    ? `**${escaped(amount(layout.bytesPerToken))} per token and GPU**, ${escaped(amount(layout.bytesPerTokenTotal))} over the whole model`
+    ? `${bold(`${wordsOf(layout.bytesPerToken)} per token and GPU`)}, ${escaped(wordsOf(layout.bytesPerTokenTotal))} over the whole model`
     : bold(model.id);
   const rows = kindsOf(plan).map(([kind, count]) => `${count} ${kind}`);
   const facts = [`KV layers: ${rows.join(', ')}`, `architecture ${model.architecture}`];
@@ -158,6 +159,6 @@ function aboutOption(plan: Plan, option: LaunchOption): string {
 }
 
 function boundsOf(min?: number, above?: number, max?: number): string {
-  const low = min !== undefined ? `at least ${inUnit(min, 'count')}` : above !== undefined ? `above ${above}` : '';
-  return [low, max !== undefined ? `at most ${inUnit(max, 'count')}` : ''].filter(Boolean).join(', ');
+  const low = min !== undefined ? `at least ${withCommas(min)}` : above !== undefined ? `above ${above}` : '';
+  return [low, max !== undefined ? `at most ${withCommas(max)}` : ''].filter(Boolean).join(', ');
 }

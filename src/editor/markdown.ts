@@ -1,25 +1,24 @@
 /** Markdown that shows text from a file as text: nothing in it can format, link, run a command or reorder what is read. */
+import { clean } from '../report/document';
 
-/** Characters that are not seen but change what is seen: controls, bidi marks and overrides, zero-width ones. */
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
-const PUNCTUATION = /[!-/:-@[-`{-~]/g;
-const LONGEST = 200;
+const LONGEST = 400;
 
-const named = (char: string): string =>
-  /\s/.test(char) ? ' ' : `⟨U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`;
+/** What starts formatting, a link, an image, HTML, a theme icon or a table cell anywhere in a line. */
+const SPECIAL = /[\\`*_[\]<>&|~$@]/g;
+/** What starts a block at the start of a line: headings, lists, rules, quotes. */
+const OPENING = /^\s*(?=[-+#=])|^(\s*\d+)(?=[.)])/;
+/** What editors make a link of without being told. */
+const ADDRESS = /:(?=\/)|(?<=\bwww)\./gi;
 
-/** The text on one line, with invisible characters named and an end to its length. */
-export function plain(text: string): string {
-  const visible = text.replace(INVISIBLE, named);
-  return visible.length > LONGEST ? `${visible.slice(0, LONGEST)}…` : visible;
-}
+const cut = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
 
-/** Text from a file, as text: CommonMark lets every ASCII punctuation character be escaped. */
-export const escaped = (text: string): string => plain(text).replace(PUNCTUATION, '\\$&');
+/** Text from a file, as text on one line. */
+export const escaped = (text: string): string =>
+  cut(clean(text)).replace(SPECIAL, '\\$&').replace(ADDRESS, '\\$&').replace(OPENING, '$1\\');
 
 /** A code span around any text: its fence is longer than every run of backticks inside. */
 export function code(text: string): string {
-  const inside = plain(text);
+  const inside = cut(clean(text));
   const longest = Math.max(0, ...[...inside.matchAll(/`+/g)].map((run) => run[0].length));
   const fence = '`'.repeat(longest + 1);
   const space = longest > 0 || inside.startsWith(' ') || inside === '' ? ' ' : '';
@@ -29,12 +28,12 @@ export function code(text: string): string {
 export const bold = (text: string): string => `**${escaped(text)}**`;
 
 /** A link that runs one of our own commands; the arguments travel as JSON. */
-export function commandLink(label: string, command: string, args: readonly unknown[], title = label): string {
+export function commandLink(label: string, command: string, args: readonly unknown[]): string {
   const query = encodeURIComponent(JSON.stringify(args)).replace(
     /[()!'*]/g,
     (char) => `%${char.charCodeAt(0).toString(16)}`,
   );
-  return `[${escaped(label)}](command:${command}?${query} "${plain(title).replace(/["\\]/g, '')}")`;
+  return `[${escaped(label)}](command:${command}?${query})`;
 }
 
 /** A table of cells that are text. `right` columns hold numbers. */

@@ -29,16 +29,6 @@ export function intervalOf(range: Estimate | undefined, unit: Unit): string {
   return `${suffix && low.endsWith(suffix) ? low.slice(0, -suffix.length) : low} to ${high}`;
 }
 
-/** `57.10 GiB`, or `about 57.10 GiB (55.20 to 59.00 GiB)`. */
-export function amount(figure: Figure): string {
-  const interval = intervalOf(figure.range, figure.unit);
-  const value = inUnit(figure.value, figure.unit);
-  return interval ? `about ${value} (${interval})` : value;
-}
-
 /** The value alone, marked when it is an estimate: `~57.10 GiB`. For places with no room for the interval. */
 export const shortAmount = (figure: Figure): string =>
   `${figure.range && !isExact(figure.range) ? '~' : ''}${inUnit(figure.value, figure.unit)}`;
-
-/** `1 request`, `1,536 requests`. */
-export const counted = (value: number, noun: string): string => `${rounded(value)} ${value === 1 ? noun : `${noun}s`}`;

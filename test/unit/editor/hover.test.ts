@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import { hoverTarget, hoverText } from '../../../src/editor/hover-text';
+import { lensLine, statusLine } from '../../../src/editor/lines';
+import { code, commandLink, escaped } from '../../../src/editor/markdown';
+import type { Plan } from '../../../src/planner';
+import { aFinding, aLaunch, anOption, aPlan, rangeOf, TEXT } from './aPlan';
+
+function hoverAt(words: string, plan: Plan = aPlan()): string {
+  const target = hoverTarget(plan, TEXT.indexOf(words));
+  return target ? hoverText(plan, target) : '';
+}
+
+/** What a reader sees: without the escapes. */
+const seen = (markdown: string): string => markdown.replace(/\\([!-/:-@[-`{-~])/g, '$1');
+
+describe('hover', () => {
+  it.each<[string, string[]]>([
+    [
+      '--max-model-len',
+      ['320.0 MiB per request', 'at 8,192 tokens', '**162 requests** fit', '**1,536 requests** in blocks', '1,327,488'],
+    ],
+    ['8192', ['320.0 MiB per request']],
+    [
+      '--gpu-memory-utilization',
+      ['50.64 GiB', '71.27 GiB of 79.19 GiB', '| weights | 16.43 GiB | exact |', '1.60 to 2.80 GiB'],
+    ],
+    ['--tensor-parallel-size', ['40 KiB per token on each GPU', '8 GPUs', '320 KiB over the whole model']],
+    ['meta-llama', ['40 KiB per token and GPU', '80 full', 'catalogue: config.json']],
+    [
+      'vllm serve',
+      ['Starts · 1,024 requests fit', '82,969 blocks of 16 tokens', '8 × H100-80GB, vLLM 0.28', 'most sequences'],
+    ],
+  ])('on %s answers first, then shows the formula and its origins', (words, expected) => {
+    const text = seen(hoverAt(words));
+    for (const part of expected) {
+      expect(text).toContain(part);
+    }
+    expect(text.split('\n')[0]).toContain(expected[0]);
+    expect(text).toContain('a × b');
+    expect(text).toContain('line 4');
+  });
+
+  it('says nothing elsewhere', () => {
+    expect(hoverTarget(aPlan(), TEXT.length)).toBeUndefined();
+  });
+
+  it('shows what the engine will not take, what is not known, and the findings of the option', () => {
+    const launch = aLaunch({
+      options: [anOption('max-model-len', '8192', { error: 'invalid human_readable_int value' })],
+    });
+    expect(seen(hoverAt('8192', aPlan({ launch })))).toContain(
+      'vLLM will not take `8192`**: invalid human_readable_int',
+    );
+    const unresolved = aLaunch({
+      options: [anOption('max-model-len', '8192', { unresolved: '$LEN is not set here' })],
+    });
+    expect(seen(hoverAt('8192', aPlan({ launch: unresolved })))).toContain('$LEN is not set here');
+    expect(seen(hoverAt('8192', aPlan({ findings: [aFinding()] })))).toContain('$(error) The pool is too small');
+  });
+
+  it('keeps hostile names as text', () => {
+    const hostile = '[x](command:workbench.action.quit)<img src=x>`a`|$(zap)\u202Egnp\nhttps://evil.example';
+    const launch = aLaunch({ model: { text: hostile, range: rangeOf('meta-llama/Llama-3.1-70B-Instruct') } });
+    const text = hoverAt('meta-llama', aPlan({ launch, model: undefined }));
+    expect(text).not.toMatch(/(?<!\\)[[\]<>`$|]/);
+    expect(text).not.toContain('\u202E');
+    expect(text).not.toContain('https:/');
+    expect(text).toContain('u{202e}');
+  });
+});
+
+describe('lines', () => {
+  it.each<[Partial<Plan>, string, string]>([
+    [{}, '40 KiB/token per GPU · 82,969 blocks · 162 contiguous → 1,536 paged · starts', '1,024 fit'],
+    [
+      { starts: 'unknown' },
+      '40 KiB/token per GPU · 82,969 blocks · 162 contiguous → 1,536 paged · may not start',
+      '1,024 fit, if it starts',
+    ],
+    [
+      { starts: false },
+      '40 KiB/token per GPU · 82,969 blocks · 162 contiguous → 1,536 paged · will not start',
+      'will not start',
+    ],
+    [
+      { planned: false, findings: [aFinding({ message: 'The model is not known.' })] },
+      'not planned: The model is not known.',
+      'not planned',
+    ],
+  ])('%#', (over, lens, status) => {
+    expect(lensLine(aPlan(over))).toBe(lens);
+    expect(statusLine(aPlan(over))).toBe(status);
+  });
+
+  it('asks for the GPU when it is the one thing missing', () => {
+    const { kv } = aPlan();
+    const plan = aPlan({
+      kv: kv && { layout: kv.layout },
+      hardware: undefined,
+      capacity: undefined,
+      budget: undefined,
+      starts: 'unknown',
+    });
+    expect(lensLine(plan)).toBe('40 KiB/token per GPU · GPU not known');
+    expect(statusLine(plan)).toBe('40 KiB/token');
+  });
+});
+
+describe('markdown', () => {
+  it.each([
+    ['a*b_c', 'a\\*b\\_c'],
+    ['1,536 requests (16.43 GiB): https://x www.x', '1,536 requests (16.43 GiB): https\\://x www\\.x'],
+    ['# a', '\\# a'],
+    ['2. a', '2\\. a'],
+    ['a\r\nb', 'a b'],
+    ['$(zap)', '\\$(zap)'],
+    ['\u2066x\u2069\u200B', '\\\\u{2066}x\\\\u{2069}\\\\u{200b}'],
+  ])('escapes %j', (text, expected) => expect(escaped(text)).toBe(expected));
+
+  it('fences code with more backticks than it holds', () => {
+    expect(code('a``b')).toBe('``` a``b ```');
+    expect(code('plain')).toBe('`plain`');
+  });
+
+  it('encodes command arguments so that nothing ends the link', () => {
+    expect(commandLink('Go', 'kvPlanner.x', ['a) [b](c)'])).toBe(
+      '[Go](command:kvPlanner.x?%5B%22a%29%20%5Bb%5D%28c%29%22%5D)',
+    );
+  });
+});
