@@ -5,8 +5,9 @@ import * as esbuild from 'esbuild';
 
 const args = process.argv.slice(2);
 const watch = args.includes('--watch');
-const only = args.includes('--only') ? args[args.indexOf('--only') + 1].split(',') : undefined;
+const only = args.includes('--only') ? args[args.indexOf('--only') + 1]?.split(',') : undefined;
 
+/** @type {esbuild.BuildOptions & { metafile: true }} */
 const shared = {
   bundle: true,
   minify: !watch,
@@ -17,12 +18,21 @@ const shared = {
   mainFields: ['module', 'main'],
   loader: { '.wgsl': 'text' },
 };
+/** @type {typeof shared} */
 const node = { ...shared, platform: 'node', format: 'cjs', target: 'node20' };
+/** @type {typeof shared} */
 const browser = { ...shared, platform: 'browser', target: 'es2022', mainFields: ['browser', 'module', 'main'] };
 
+/** @type {Record<string, typeof shared>} */
 const bundles = {
   extension: { ...node, entryPoints: ['src/extension.ts'], outfile: 'dist/extension.js', external: ['vscode'] },
-  web: { ...browser, format: 'cjs', entryPoints: ['src/extension.ts'], outfile: 'dist/web/extension.js', external: ['vscode'] },
+  web: {
+    ...browser,
+    format: 'cjs',
+    entryPoints: ['src/extension.ts'],
+    outfile: 'dist/web/extension.js',
+    external: ['vscode'],
+  },
   webview: { ...browser, format: 'iife', entryPoints: ['webview/main.ts'], outfile: 'dist/webview/main.js' },
   cli: { ...node, entryPoints: ['src/cli/main.ts'], outfile: 'dist/cli.js', banner: { js: '#!/usr/bin/env node' } },
 };
