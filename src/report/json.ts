@@ -86,10 +86,10 @@ const rangeOf = (range: TextRange, places: Places): object => ({ start: places(r
 
 const weightBytesOf = (model: Model): number | undefined => model.weights && Math.round(model.weights.bytes);
 
-/** Layers that are alike, counted, in order of first appearance. */
+/** KV layers that are alike, counted, in order of first appearance. */
 function layersOf(layers: readonly KvLayer[]): object[] {
   const counted = new Map<string, { layer: KvLayer; count: number }>();
-  for (const layer of layers) {
+  for (const layer of layers.filter((l) => l.kind !== 'none')) {
     const key = JSON.stringify([layer.kind, layer.draft, layer.kvHeads, layer.headDim, layer.valueDim, layer.window]);
     const entry = counted.get(key);
     if (entry) {
@@ -199,7 +199,7 @@ function capacityOf(capacity: Capacity): object {
       usedShare: paged.usedShare.value,
     },
     steadyState: { requests: whole(capacity.steadyState) },
-    engineLimit: whole(capacity.engineLimit),
+    engineLimit: capacity.engineLimit && whole(capacity.engineLimit),
     fits: whole(capacity.fits),
     limitedBy: capacity.limitedBy,
   };

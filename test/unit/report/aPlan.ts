@@ -74,6 +74,12 @@ export const aLayout: Layout = {
   bytesPerBlock: aFigure(655360, 'bytes', { numbers: '40,960 × 16 = 655,360' }, perGpu),
   groupBlocks: (tokens) => [Math.ceil(tokens / 16)],
   payload: (tokens) => tokens * 40960,
+  hold: (tokens) => {
+    const blocks = Math.ceil(tokens / 16);
+    const tail = blocks * 655360 - tokens * 40960;
+    return { blocks, reserved: blocks * 655360, payload: tokens * 40960, tail, padding: 0, reservation: 0 };
+  },
+  ofRank: () => aLayout,
 };
 
 export const aPool: Pool = {
@@ -93,6 +99,8 @@ const term = (value: number, low = value, high = value) => ({
 });
 
 export const aBudget: Budget = {
+  ranks: [between(55725685389, 56164078143, 56433059401)],
+  decidingRank: 0,
   total: aFigure(85028634624, 'bytes', {}, perGpu),
   limit: aFigure(78226343855, 'bytes', {}, perGpu),
   weights: term(17638426624),
@@ -111,12 +119,12 @@ export const aCapacity: NonNullable<Plan['capacity']> = {
     bytesPerRequest: aFigure(335544320, 'bytes', {}, perGpu),
     usedShare: aFigure(850 / 8192, 'share'),
     waste: {
-      reserved: 335544320,
-      payload: 34816000,
+      pool: 54375000000,
+      payload: 5640192000,
       tail: 0,
       padding: 0,
-      reservation: 300728320,
-      fragmentation: 105803,
+      reservation: 48717987840,
+      fragmentation: 16820160,
     },
   },
   paged: {
@@ -125,7 +133,14 @@ export const aCapacity: NonNullable<Plan['capacity']> = {
     usedShare: aFigure(850 / 864, 'share'),
     blocksPerRequest: aFigure(54, 'blocks'),
     tailTokens: aFigure(14, 'tokens'),
-    waste: { reserved: 35389440, payload: 34816000, tail: 573440, padding: 0, reservation: 0, fragmentation: 10240 },
+    waste: {
+      pool: 54375000000,
+      payload: 53477376000,
+      tail: 880803840,
+      padding: 0,
+      reservation: 0,
+      fragmentation: 16820160,
+    },
   },
   steadyState: aFigure(1820, 'requests'),
   engineLimit: aFigure(1024, 'requests'),

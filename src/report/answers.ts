@@ -1,0 +1,85 @@
+/** The first lines of a report: does it start, how many fit. */
+import { withCommas } from '../core/units';
+import type { Plan } from '../planner';
+import type { Answer } from './document';
+import { clean } from './document';
+import { exactBytes, isEstimated, wordsOf } from './numbers';
+import { servedAtOnce } from './planned';
+
+export function answersOf(plan: Plan): Answer[] {
+  return plan.planned ? [starts(plan), fits(plan)] : [{ label: 'Planned', tone: 'bad', text: `no. ${whyNot(plan)}` }];
+}
+
+/** The first error, or what stands in its place. */
+export function whyNot(plan: Plan): string {
+  const errors = plan.findings.filter((f) => f.severity === 'error');
+  return clean((errors[0] ?? plan.findings[0])?.message ?? 'It is not covered.');
+}
+
+function starts(plan: Plan): Answer {
+  if (plan.starts === true) {
+    return { label: 'Starts', tone: 'good', text: `yes${depth(plan)}` };
+  }
+  if (plan.starts === false) {
+    return { label: 'Starts', tone: 'bad', text: `no. ${whyNot(plan)}` };
+  }
+  const why = plan.kv?.pool ? straddles(plan) : missing(plan);
+  return { label: 'Starts', tone: 'unsure', text: `not known. ${why}` };
+}
+
+/** How far from the edge it is. */
+function depth({ kv, capacity }: Plan): string {
+  const concurrency = kv?.pool?.maxConcurrencyAsLogged;
+  return concurrency && capacity
+    ? `: the pool holds ${concurrency.value.toFixed(2)} requests of the full ${withCommas(capacity.maxLength)} tokens`
+    : '';
+}
+
+function straddles({ kv }: Plan): string {
+  const needed = kv?.atMaxLength ? `one request of the full length needs ${wordsOf(kv.atMaxLength.reserved)}; ` : '';
+  return `The memory left for the KV cache is estimated, and its range straddles what is needed: ${needed}the pool is ${kv?.pool ? wordsOf(kv.pool.bytes) : 'unknown'}.`;
+}
+
+function missing(plan: Plan): string {
+  return plan.hardware
+    ? 'The memory left for the KV cache is not known.'
+    : 'The file does not say which GPU: give --gpu NAME, or write # kv-planner: gpu=NAME in the file.';
+}
+
+function fits(plan: Plan): Answer {
+  const { capacity } = plan;
+  if (!capacity) {
+    const one = plan.kv?.atMaxLength;
+    const text = one
+      ? `not known; one request of the maximum length reserves ${exactBytes(one.reserved.value)} per GPU`
+      : 'not known';
+    return { label: 'Fits', tone: 'unsure', text };
+  }
+  const { prompt, output } = capacity.workload;
+  const lengths = `of ${withCommas(prompt)} + ${withCommas(output)} tokens`;
+  const text = `${wordsOf(capacity.fits)} at once ${lengths}${replicas(plan)}, ${limit(plan)}`;
+  if (plan.starts === false) {
+    return { label: 'Fits', tone: 'bad', text: `nothing while it does not start; its memory is enough for ${text}` };
+  }
+  return { label: 'Fits', tone: capacity.fits.value > 0 && !isEstimated(capacity.fits) ? 'good' : 'unsure', text };
+}
+
+function replicas(plan: Plan): string {
+  const count = plan.placement?.replicas ?? 1;
+  const all = servedAtOnce(plan);
+  return count > 1 && all !== undefined ? ` on each of ${count} replicas (${withCommas(all)} in all)` : '';
+}
+
+function limit({ capacity }: Plan): string {
+  const paged = capacity ? wordsOf(capacity.paged.requests) : '';
+  switch (capacity?.limitedBy) {
+    case 'max-sequences':
+      return `which is the engine's limit; memory alone holds ${paged}`;
+    case 'state-blocks':
+      return 'limited by the blocks for states';
+    case 'batch-tokens':
+      return `limited by the tokens of one step; memory alone holds ${paged}`;
+    default:
+      return 'limited by memory';
+  }
+}

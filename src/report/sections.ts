@@ -1,0 +1,296 @@
+/** A plan as sections, rows and tables: made once here, drawn by every face. Nothing is computed; figures come from the plan. */
+import type { BudgetTerm } from '../core/engines/engine';
+import type { Figure, Origin } from '../core/figure';
+import { withCommas } from '../core/units';
+import type { KvPlan, Plan } from '../planner';
+import { intervalOf } from './amounts';
+import { answersOf } from './answers';
+import { comparison } from './comparison';
+import {
+  type Block,
+  clean,
+  type FindingText,
+  type PlanText,
+  type ReportText,
+  type Row,
+  type Section,
+} from './document';
+import { exactBytes, isEstimated, numberOf, wordsOf } from './numbers';
+import { type Place, placesOf } from './places';
+import type { PlannedFile } from './planned';
+
+export function reportOf(files: readonly PlannedFile[]): ReportText {
+  return {
+    plans: files.flatMap((f) => {
+      const places = placesOf(f.text);
+      return f.result.plans.map((plan) => planTextOf(plan, places));
+    }),
+    problems: files.flatMap((f) => {
+      const places = placesOf(f.text);
+      return f.result.problems.map((p) => {
+        const place = p.range ? colons(places(p.range.start)) : p.line;
+        return { place: clean(place ? `${p.file}:${place}` : p.file), message: clean(p.message) };
+      });
+    }),
+  };
+}
+
+const colons = ({ line, column }: Place): string => `${line}:${column}`;
+
+function planTextOf(plan: Plan, places: (offset: number) => Place): PlanText {
+  const { launch } = plan;
+  const sections = [
+    plan.kv && tokens(plan.kv),
+    plan.kv && blocks(plan.kv),
+    plan.budget && memory(plan),
+    plan.capacity && comparison(plan.capacity),
+    findings(plan, places),
+    origins(plan),
+    options(plan),
+  ];
+  return {
+    title: clean(launch.title),
+    place: clean(`${launch.file}:${colons(places(launch.head.start))}`),
+    subject: clean(subjectOf(plan)),
+    answers: answersOf(plan),
+    sections: sections.filter((s) => s !== undefined),
+  };
+}
+
+function subjectOf(plan: Plan): string {
+  const model = plan.model?.id ?? plan.launch.model?.text ?? 'model not known';
+  return [model, `${plan.engine.title} ${plan.engine.version.text}`, gpusOf(plan)].join(' · ');
+}
+
+function gpusOf({ hardware, placement }: Plan): string {
+  if (!hardware) {
+    return 'GPU not known';
+  }
+  const used = placement ? placement.tensor * placement.pipeline * placement.replicas : hardware.count;
+  return used === undefined ? hardware.name : `${used} × ${hardware.name}`;
+}
+
+/** A figure as a row, with its formula: in symbols, then with numbers in. */
+export function rowOf(label: string, figure: Figure): Row {
+  const { symbols, numbers } = figure.explain();
+  const value = figure.unit === 'bytes' && !isEstimated(figure) ? exactBytes(figure.value) : wordsOf(figure);
+  return { label, value, how: [symbols, numbers].filter(Boolean).map(clean) };
+}
+
+function tokens({ layout, atMaxLength }: KvPlan): Section {
+  const rows = [rowOf('Per GPU', layout.bytesPerToken), rowOf('Whole deployment', layout.bytesPerTokenTotal)];
+  const fixed =
+    layout.fixedBytes.value > 0 ? [rowOf('Windows and states of one request, per GPU', layout.fixedBytes)] : [];
+  const longest = atMaxLength ? [rowOf('One request of the maximum length, per GPU', atMaxLength.reserved)] : [];
+  return { title: 'Keys and values of one token', blocks: [{ kind: 'rows', rows: [...rows, ...fixed, ...longest] }] };
+}
+
+function blocks({ layout, pool }: KvPlan): Section {
+  const rows: Row[] = [
+    { label: 'Stored as', value: clean(`${layout.dtype.value} (kv-cache-dtype ${layout.dtype.key})`) },
+    { label: 'Block size', value: `${withCommas(layout.blockSize)} tokens` },
+    rowOf('One block, per GPU', layout.bytesPerBlock),
+  ];
+  if (pool) {
+    rows.push(
+      rowOf('Pool, per GPU', pool.bytes),
+      rowOf('Blocks', pool.blocks),
+      rowOf('Tokens, as the engine logs them', pool.tokensAsLogged),
+      rowOf('Concurrency at the maximum length, as logged', pool.maxConcurrencyAsLogged),
+    );
+  }
+  const parts: Block[] = [{ kind: 'rows', rows }, ...groups(layout), ...ranks({ layout, pool })];
+  if (pool && pool.logLines.length > 0) {
+    const caption = isEstimated(pool.bytes)
+      ? 'What it will print if the estimate is met exactly'
+      : 'What it will print';
+    parts.push({ kind: 'log', caption, lines: pool.logLines.map(clean) });
+  }
+  return { title: 'Blocks', blocks: parts };
+}
+
+function groups({ groups }: KvPlan['layout']): Block[] {
+  if (groups.length < 2) {
+    return [];
+  }
+  return [
+    {
+      kind: 'table',
+      columns: [
+        { title: 'Group' },
+        { title: 'Layers', numeric: true },
+        { title: 'Stored as' },
+        { title: 'Tokens per block', numeric: true },
+        { title: 'Bytes per block, per GPU', numeric: true },
+      ],
+      rows: groups.map((g) => [
+        g.kind,
+        withCommas(g.layers),
+        clean(g.dtype),
+        withCommas(g.blockSize),
+        withCommas(g.bytesPerBlock),
+      ]),
+    },
+  ];
+}
+
+function ranks({ layout, pool }: KvPlan): Block[] {
+  if (layout.ranks.length < 2) {
+    return [];
+  }
+  const deciding = pool?.decidingRank ?? layout.decidingRank;
+  return [
+    {
+      kind: 'table',
+      columns: [
+        { title: 'Pipeline stage' },
+        { title: 'Layers', numeric: true },
+        { title: 'Bytes per token, per GPU', numeric: true },
+        { title: 'Bytes per block, per GPU', numeric: true },
+        { title: 'Blocks', numeric: true },
+      ],
+      rows: layout.ranks.map((r, i) => [
+        i === deciding ? `${r.stage} (decides)` : String(r.stage),
+        withCommas(r.layers),
+        withCommas(r.bytesPerToken),
+        withCommas(r.bytesPerBlock),
+        pool?.ranks[i] ? withCommas(pool.ranks[i].blocks) : '',
+      ]),
+    },
+  ];
+}
+
+function memory({ budget }: Plan): Section | undefined {
+  if (!budget) {
+    return undefined;
+  }
+  const whole = (label: string, figure: Figure): string[] => [
+    label,
+    numberOf(figure),
+    '',
+    clean(figure.explain().numbers),
+  ];
+  const term = (label: string, t: BudgetTerm): string[] => [
+    label,
+    numberOf(t.figure),
+    intervalOf(t.figure.range, 'bytes'),
+    clean(t.why),
+  ];
+  return {
+    title: 'Memory of one GPU',
+    blocks: [
+      {
+        kind: 'table',
+        columns: [
+          { title: 'For' },
+          { title: 'Per GPU', numeric: true },
+          { title: 'Estimated between' },
+          { title: 'How it is known' },
+        ],
+        rows: [
+          whole('Total', budget.total),
+          whole('Limit for the engine', budget.limit),
+          term('− weights', budget.weights),
+          term('− activations', budget.activations),
+          term('− CUDA graphs', budget.graphs),
+          term('− other', budget.other),
+          term('= KV cache', budget.kv),
+        ],
+      },
+    ],
+  };
+}
+
+function findings(plan: Plan, places: (offset: number) => Place): Section | undefined {
+  const items = plan.findings.map(
+    (f): FindingText => ({
+      severity: f.severity,
+      code: clean(f.code),
+      place: clean(`${plan.launch.file}:${colons(places(f.range.start))}`),
+      message: clean(f.message),
+      fixes: f.fixes.map((fix) => clean(`${fix.title} (${fix.option}: ${fix.value})`)),
+    }),
+  );
+  return items.length > 0 ? { title: 'Findings', blocks: [{ kind: 'findings', findings: items }] } : undefined;
+}
+
+function origins(plan: Plan): Section {
+  const { engine, model, draft, hardware, kv, capacity, workload } = plan;
+  const rows: Row[] = [
+    {
+      label: 'Engine',
+      value: clean(`${engine.title} ${engine.version.text} (${engine.version.origin.text})`),
+      how: notes(engine.version.note),
+    },
+    ...(model ? [{ label: 'Model', value: clean(model.id), how: notes(resolved(plan), model.source.text) }] : []),
+    ...(draft ? [{ label: 'Draft model', value: clean(draft.id), how: notes(draft.source.text) }] : []),
+    ...(hardware
+      ? [
+          {
+            label: 'GPU',
+            value: clean(`${hardware.name} (${hardware.origin.text})`),
+            how: notes(hardware.gpu?.sources.join('; ')),
+          },
+        ]
+      : []),
+    {
+      label: 'Workload',
+      value: `${withCommas(workload.prompt)} tokens of prompt, ${withCommas(workload.output)} of output`,
+    },
+  ];
+  const figures = [
+    kv?.layout.bytesPerToken,
+    kv?.layout.bytesPerBlock,
+    kv?.pool?.bytes,
+    kv?.pool?.blocks,
+    capacity?.paged.requests,
+  ];
+  const explained = figures.filter((f) => f !== undefined).map((f) => f.explain());
+  const sources = unique(explained.map((e) => e.source).filter((s) => s !== undefined));
+  const inputs = unique(explained.flatMap((e) => e.origins).map((o: Origin) => o.text));
+  return {
+    title: 'Where the numbers come from',
+    blocks: [
+      {
+        kind: 'rows',
+        rows: [
+          ...rows,
+          ...(sources.length > 0 ? [{ label: 'Formulas', value: clean(sources.join('; ')) }] : []),
+          ...(inputs.length > 0 ? [{ label: 'Inputs', value: clean(inputs.join('; ')) }] : []),
+        ],
+      },
+    ],
+  };
+}
+
+const notes = (...texts: readonly (string | undefined)[]): string[] =>
+  texts.filter((t) => t).map((t) => clean(t ?? ''));
+
+const resolved = ({ model }: Plan): string | undefined =>
+  model?.resolvedFrom === undefined || model.resolvedFrom === model.id ? undefined : `written as ${model.resolvedFrom}`;
+
+const unique = (texts: readonly string[]): string[] => [...new Set(texts)];
+
+function options({ options }: Plan): Section | undefined {
+  if (options.length === 0) {
+    return undefined;
+  }
+  return {
+    title: 'Options',
+    blocks: [
+      {
+        kind: 'table',
+        columns: [{ title: 'Option' }, { title: 'Value' }, { title: 'From' }],
+        rows: options.map((o) => [
+          clean(o.name),
+          clean(o.unresolved ?? o.error ?? valueText(o.value)),
+          o.line === undefined ? o.origin : `${o.origin}, line ${o.line}`,
+        ]),
+      },
+    ],
+  };
+}
+
+function valueText(value: unknown): string {
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? 'not set');
+}
