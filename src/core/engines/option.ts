@@ -56,7 +56,7 @@ export interface OptionSpec {
   readonly short?: readonly string[];
   readonly type: OptionType;
   readonly values?: readonly string[];
-  /** First version of a value, where it is younger than the option. */
+  /** First version of a value or word, where it is younger than the option. */
   readonly valuesSince?: Readonly<Record<string, string>>;
   /** Words accepted beside the type: `auto`. The word `None` reads as null: not set. */
   readonly words?: readonly string[];
@@ -261,8 +261,11 @@ type Reader = (spec: OptionSpec, text: string) => OptionReading;
 /** What a Python command line takes `text` for, or why it will not take it. A flag without a value is the empty text. */
 export function readOptionValue(spec: OptionSpec, text: string): OptionReading {
   const word = spec.words?.find((w) => w === text.trim());
+  if (word === 'None' || (text === '' && spec.words?.includes('None'))) {
+    return { value: null };
+  }
   if (word !== undefined) {
-    return { value: word === 'None' ? null : word };
+    return { value: word };
   }
   const reading = spec.read ? spec.read(text) : READERS[spec.type](spec, text);
   if ('error' in reading) {
