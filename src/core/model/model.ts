@@ -1,6 +1,20 @@
 /** The facts of an architecture that decide its KV cache and its weights. Engine-neutral. */
 
-export type LayerKind = 'full' | 'latent' | 'sliding' | 'chunked' | 'state' | 'indexer' | 'cross' | 'shared';
+/**
+ * `none` keeps nothing (a layer without attention holds its place, since pipeline stages are cut by layer);
+ * `other` keeps something that no rule here covers: an engine refuses it.
+ */
+export type LayerKind =
+  | 'full'
+  | 'latent'
+  | 'sliding'
+  | 'chunked'
+  | 'state'
+  | 'indexer'
+  | 'cross'
+  | 'shared'
+  | 'none'
+  | 'other';
 
 /** What one layer keeps. Sizes are of the whole model, before any parallelism. */
 export interface KvLayer {
@@ -17,6 +31,11 @@ export interface KvLayer {
   readonly ropeDim?: number;
   /** A layer of a draft or MTP head. */
   readonly draft?: true;
+  /**
+   * Part of the same transformer layer as the entry before it: an indexer, the attention beside a Mamba mixer, a
+   * decoder's cross-attention. The number of transformer layers is the number of entries without it.
+   */
+  readonly joined?: true;
 }
 
 export interface MixtureOfExperts {

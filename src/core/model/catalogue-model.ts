@@ -1,0 +1,146 @@
+/** One catalogue row, under the name that was asked for, as a `Model`. */
+import type { HeadsRow, ModelRow, RopeRow } from './catalogue-row';
+import { type AttentionShape, expandPattern, fullLayer, type Heads, indexerLayer, kvLayers } from './layers';
+import type { KvLayer, Model, ModelDtype, RopeScaling, WeightBytes } from './model';
+import { oftenKeptParameters } from './parameters';
+import {
+  ggufBytes,
+  listedSize,
+  ownWeightBytes,
+  quantisationInName,
+  quantisedBytes,
+  schemeNamed,
+  UNQUANTISED,
+  unquantisedBytes,
+  type WeightFacts,
+} from './quantisation';
+
+const DTYPES: Readonly<Record<string, ModelDtype>> = { h: 'float16', f: 'float32' };
+
+/** `id` is the name the model goes by, `asked` what the launch gave. */
+export function modelFromRow(row: ModelRow, sources: readonly string[], id: string, asked: string): Model {
+  const shape = shapeOf(row);
+  const [hiddenSize, attentionHeads, kvHeads, , intermediateSize, vocabSize] = row.d;
+  const layers = kvLayers(expandPattern(row.l), shape);
+  const variant = variantOf(row, asked);
+  const named = quantisationInName(asked.slice(asked.lastIndexOf('/') + 1)) ?? quantisationInName(asked);
+  const own = row.u && new RegExp(row.u, 'i').test(asked) ? undefined : row.z;
+  const facts = weightFacts(row, own, layers, sources);
+  const quantised = quantisation(named, own?.[0]);
+  const rope = ropeOf(variant.rope);
+  const weights = weightsUnder(named, own?.[0], facts);
+  return {
+    id,
+    source: { kind: 'catalogue', text: `catalogue: ${row.s.map((i) => sources[i]).join('; ')}` },
+    ...(asked === id ? {} : { resolvedFrom: asked }),
+    architecture: row.c,
+    layers,
+    mtpLayers: mtpLayers(row, shape),
+    attentionHeads,
+    kvHeads,
+    hiddenSize,
+    intermediateSize,
+    vocabSize: variant.vocabulary || vocabSize,
+    ...(row.e ? { experts: experts(row.e) } : {}),
+    dtype: DTYPES[row.t ?? ''] ?? 'bfloat16',
+    ...(variant.positions ? { maxPositions: variant.positions } : {}),
+    ...(rope ? { rope } : {}),
+    ...(quantised ? { quantisation: quantised } : {}),
+    ...(row.P === undefined ? {} : { parameters: row.P }),
+    ...(weights ? { weights } : {}),
+    multimodal: row.m === 1,
+  };
+}
+
+const headsOf = ([kvHeads, headDim, valueDim]: HeadsRow): Heads => ({ kvHeads, headDim, valueDim });
+
+function shapeOf(row: ModelRow): AttentionShape {
+  const [, , kvHeads, headDim] = row.d;
+  const usual = { kvHeads, headDim, valueDim: headDim };
+  const [indexDim, ...indexLayers] = row.ix ?? [];
+  return {
+    full: row.fk ? headsOf(row.fk) : usual,
+    windowed: row.sk ? headsOf(row.sk) : usual,
+    ...(row.w === undefined ? {} : { window: row.w }),
+    ...(row.k === undefined ? {} : { chunk: row.k }),
+    ...(row.la ? { latent: { rank: row.la[0], rope: row.la[1] } } : {}),
+    ...(indexDim ? { indexer: { headDim: indexDim, ...(indexLayers.length > 0 ? { layers: indexLayers } : {}) } } : {}),
+    ...(row.sh ? { sharedTail: row.sh } : {}),
+    ...(row.x ? { crossHeads: usual } : {}),
+  };
+}
+
+/** MTP heads attend as the model's full layers do. */
+function mtpLayers(row: ModelRow, shape: AttentionShape): KvLayer[] {
+  const one: KvLayer[] = [
+    { ...fullLayer(shape), draft: true },
+    ...(shape.indexer ? [{ ...indexerLayer(shape.indexer.headDim), draft: true as const }] : []),
+  ];
+  return Array.from({ length: row.n ?? 0 }, () => one).flat();
+}
+
+const experts = ([count, perToken, intermediate, shared]: NonNullable<ModelRow['e']>) => ({
+  experts: count,
+  expertsPerToken: perToken,
+  intermediate,
+  sharedIntermediate: shared,
+});
+
+function ropeOf(row: RopeRow | undefined): RopeScaling | undefined {
+  if (!row) {
+    return undefined;
+  }
+  const [type, factor, original] = row;
+  return { type, ...(factor ? { factor } : {}), ...(original ? { originalMaxPositions: original } : {}) };
+}
+
+/** For each field the first variant whose pattern the asked name matches, else the row's own value. */
+function variantOf(row: ModelRow, asked: string) {
+  const matching = (row.v ?? []).filter(([pattern]) => new RegExp(pattern, 'i').test(asked));
+  return {
+    positions: matching.find((v) => v[1])?.[1] ?? row.p,
+    rope: matching.find((v) => v[2])?.[2] || row.r,
+    vocabulary: matching.find((v) => v[3])?.[3],
+  };
+}
+
+function weightFacts(
+  row: ModelRow,
+  own: ModelRow['z'],
+  layers: readonly KvLayer[],
+  sources: readonly string[],
+): WeightFacts {
+  const [hidden, heads, , , , vocabulary] = row.d;
+  const listing = sources[row.s.find((i) => /kaito|exo/.test(sources[i] ?? '')) ?? -1];
+  const file = row.W !== undefined && own === row.z;
+  return {
+    ...(row.P === undefined ? {} : { parameters: row.P }),
+    embeddings: hidden * vocabulary * (row.T ? 1 : 2),
+    oftenKept: row.e ? oftenKeptParameters(layers, hidden, heads, row.e[3]) : 0,
+    textOnly: row.tx === 1,
+    bytesPerParameter: row.t === 'f' ? 4 : 2,
+    ...(file ? { file: { ...listedSize(row.W ?? 0), source: listing ?? 'as listed' } } : {}),
+    ...(own ? { own: { scheme: own[0], ...(own[1] ? { covered: own[1] } : {}) } } : {}),
+  };
+}
+
+const sameFamily = (a: string, b: string): boolean => a.replace(/-.*/, '') === b.replace(/-.*/, '');
+
+function quantisation(named: string | undefined, own: string | undefined): string | undefined {
+  if (named === UNQUANTISED) {
+    return undefined;
+  }
+  return named && !(own && sameFamily(named, own)) ? named : own;
+}
+
+/** Weights of the fork that the name states, or of the checkpoint as published. */
+function weightsUnder(named: string | undefined, own: string | undefined, facts: WeightFacts): WeightBytes | undefined {
+  if (named === undefined || (own && sameFamily(named, own))) {
+    return ownWeightBytes(facts);
+  }
+  if (named === UNQUANTISED) {
+    return own ? unquantisedBytes(facts) : ownWeightBytes(facts);
+  }
+  const scheme = schemeNamed(named);
+  return scheme ? quantisedBytes(facts, scheme) : named === 'gguf' ? ggufBytes(facts) : undefined;
+}

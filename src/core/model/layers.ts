@@ -1,0 +1,125 @@
+/** From a shape and a pattern of layers to KV layers in layer order. Used by the catalogue and by config.json reading. */
+import type { KvLayer, LayerKind } from './model';
+
+/** What an attention layer keeps per token, in elements. */
+export interface Heads {
+  readonly kvHeads: number;
+  readonly headDim: number;
+  readonly valueDim: number;
+}
+
+/** What decides the KV layers of a model, beside the pattern. */
+export interface AttentionShape {
+  readonly full: Heads;
+  /** Where sliding or chunked layers have other heads than full ones. */
+  readonly windowed?: Heads;
+  /** Tokens a sliding layer looks back on. */
+  readonly window?: number;
+  /** Tokens of a chunk. */
+  readonly chunk?: number;
+  /** kv_lora_rank and qk_rope_head_dim: full layers are latent. */
+  readonly latent?: { readonly rank: number; readonly rope: number };
+  /** Index keys beside the latent vectors, on all layers or on those listed (from 0). */
+  readonly indexer?: { readonly headDim: number; readonly layers?: readonly number[] };
+  /** Last layers that read another layer's keys and values. */
+  readonly sharedTail?: number;
+  /** One own cache in every group of this many layers (cross-layer attention). */
+  readonly sharedEvery?: number;
+  /** A cross-attention beside each decoder layer. */
+  readonly crossHeads?: Heads;
+}
+
+/** One letter for each transformer layer. */
+export type LayerLetter = 'F' | 'S' | 'C' | 'T' | 'B' | 'X' | 'N' | 'O';
+
+/**
+ * Expands a pattern: letters with counts, `*` repeats all before it, `+` adds a tail (`5SF*10+2S`).
+ * F full (or latent), S sliding, C chunked, T state, B state and full side by side, X cross, N none, O not covered.
+ */
+export function expandPattern(pattern: string): LayerLetter[] {
+  return pattern.split('+').flatMap((part) => {
+    const [body = '', repeats] = part.split('*');
+    const letters = [...body.matchAll(/(\d*)([A-Z])/g)].flatMap(([, count, letter]) =>
+      Array.from({ length: count ? Number(count) : 1 }, () => letter as LayerLetter),
+    );
+    return Array.from({ length: repeats ? Number(repeats) : 1 }, () => letters).flat();
+  });
+}
+
+const NOTHING = { kvHeads: 0, headDim: 0, valueDim: 0 };
+
+const attention = (kind: LayerKind, heads: Heads, window?: number): KvLayer => ({
+  kind,
+  kvHeads: heads.kvHeads,
+  headDim: heads.headDim,
+  valueDim: heads.valueDim,
+  ...(window === undefined ? {} : { window }),
+});
+
+/** The KV layer that a full layer of this shape keeps. */
+export function fullLayer(shape: AttentionShape): KvLayer {
+  if (!shape.latent) {
+    return attention('full', shape.full);
+  }
+  const { rank, rope } = shape.latent;
+  return { kind: 'latent', kvHeads: 1, headDim: rank + rope, valueDim: 0, ropeDim: rope };
+}
+
+export const indexerLayer = (headDim: number): KvLayer => ({
+  kind: 'indexer',
+  kvHeads: 1,
+  headDim,
+  valueDim: 0,
+  joined: true,
+});
+
+/** KV layers in layer order. Equal layers are one object, so that a model of 100 layers costs little. */
+export function kvLayers(letters: readonly LayerLetter[], shape: AttentionShape): KvLayer[] {
+  const made = new Map<string, KvLayer>();
+  const once = (key: string, make: () => KvLayer): KvLayer => {
+    const known = made.get(key) ?? make();
+    made.set(key, known);
+    return known;
+  };
+  const firstShared = letters.length - (shape.sharedTail ?? 0);
+  return letters.flatMap((letter, index) => {
+    const own = ownLayers(letter, shape, once);
+    const shares = index >= firstShared || (shape.sharedEvery ? index % shape.sharedEvery !== 0 : false);
+    const main = shares ? own.map((layer) => once(`shared ${letter}`, () => ({ ...layer, kind: 'shared' }))) : own;
+    return [...main, ...beside(index, shape, once)];
+  });
+}
+
+type Once = (key: string, make: () => KvLayer) => KvLayer;
+
+function ownLayers(letter: LayerLetter, shape: AttentionShape, once: Once): KvLayer[] {
+  const windowed = shape.windowed ?? shape.full;
+  const state = () => once('T', () => attention('state', NOTHING));
+  switch (letter) {
+    case 'S':
+      return [once('S', () => attention('sliding', windowed, shape.window))];
+    case 'C':
+      return [once('C', () => attention('chunked', windowed, shape.chunk))];
+    case 'T':
+      return [state()];
+    case 'B':
+      return [state(), once('B', () => ({ ...fullLayer(shape), joined: true }))];
+    case 'X':
+      return [once('X', () => attention('cross', shape.full))];
+    case 'N':
+      return [once('N', () => attention('none', NOTHING))];
+    case 'O':
+      return [once('O', () => attention('other', NOTHING))];
+    default:
+      return [once('F', () => fullLayer(shape))];
+  }
+}
+
+function beside(index: number, shape: AttentionShape, once: Once): KvLayer[] {
+  const { indexer, crossHeads } = shape;
+  const indexed = indexer && (!indexer.layers || indexer.layers.includes(index));
+  return [
+    ...(indexed ? [once('indexer', () => indexerLayer(indexer.headDim))] : []),
+    ...(crossHeads ? [once('cross', () => ({ ...attention('cross', crossHeads), joined: true as const }))] : []),
+  ];
+}
