@@ -1,0 +1,47 @@
+/** One line over each launch: what it holds, and whether it starts. */
+import { CodeLens, type CodeLensProvider, Disposable, EventEmitter, languages } from 'vscode';
+import { clean } from '../report/document';
+import { COMMANDS, type CommandTarget } from './command-names';
+import { rangeIn, SELECTOR } from './documents';
+import type { Plans } from './plans';
+import { isEnabled } from './settings';
+
+/** A lens is one line. */
+const LONGEST = 160;
+
+export function registerCodeLens(plans: Plans): Disposable {
+  const changed = new EventEmitter<void>();
+  const provider: CodeLensProvider = {
+    onDidChangeCodeLenses: changed.event,
+    async provideCodeLenses(document, token) {
+      if (!isEnabled('codeLens', document)) {
+        return [];
+      }
+      const made = await plans.of(document);
+      if (!made || token.isCancellationRequested) {
+        return [];
+      }
+      const { lensLine } = await import('./heavy');
+      return made.plans.map((plan) => {
+        const target: CommandTarget = { uri: document.uri.toString(), offset: plan.launch.head.start };
+        return new CodeLens(rangeIn(document, plan.launch.head), {
+          title: titleOf(lensLine(plan)),
+          tooltip: 'Open the KV Planner dashboard',
+          command: COMMANDS.openDashboard,
+          arguments: [target],
+        });
+      });
+    },
+  };
+  return Disposable.from(
+    changed,
+    plans.onDidChange(() => changed.fire()),
+    languages.registerCodeLensProvider(SELECTOR, provider),
+  );
+}
+
+/** The editor draws `$(name)` as an icon: text from a file must not. */
+function titleOf(line: string): string {
+  const text = clean(line).replaceAll('$(', '$\u2009(');
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+}

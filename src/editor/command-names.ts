@@ -1,0 +1,22 @@
+/** Our commands by name; links in hovers may run these and no others. */
+export const COMMANDS = {
+  showReport: 'kvPlanner.showReport',
+  openDashboard: 'kvPlanner.openDashboard',
+  setGpu: 'kvPlanner.setGpu',
+} as const;
+
+/** Where a command acts: sent as JSON by links, lenses and the status bar. */
+export interface CommandTarget {
+  readonly uri: string;
+  /** Offset of the launch's head in the text. */
+  readonly offset: number;
+}
+
+/** A command can be run by anyone with anything: what is not a target counts as none. */
+export function targetOf(argument: unknown): CommandTarget | undefined {
+  if (typeof argument !== 'object' || argument === null) {
+    return undefined;
+  }
+  const { uri, offset } = argument as Partial<Record<keyof CommandTarget, unknown>>;
+  return typeof uri === 'string' && typeof offset === 'number' ? { uri, offset } : undefined;
+}

@@ -1,0 +1,112 @@
+/** The commands of the palette, of menus and of our own links. */
+import {
+  ConfigurationTarget,
+  commands,
+  Disposable,
+  l10n,
+  type QuickPickItem,
+  type TextDocument,
+  Uri,
+  window,
+  workspace,
+} from 'vscode';
+import type { Plan } from '../planner';
+import { COMMANDS, targetOf } from './command-names';
+import { type Plans, planAt } from './plans';
+import type { Reports } from './report';
+import { SECTION } from './settings';
+
+/** Opens the dashboard on a file's launch, or empty when there is none to show. */
+export type OpenDashboard = (document: TextDocument | undefined, offset: number) => Promise<void>;
+
+interface Place {
+  readonly document: TextDocument;
+  readonly offset: number;
+}
+
+export function registerCommands(plans: Plans, reports: Reports, openDashboard: OpenDashboard): Disposable {
+  const planOf = async (place: Place | undefined): Promise<Plan | undefined> => {
+    const made = place && (await plans.of(place.document));
+    return made && planAt(made.plans, place.offset);
+  };
+  return Disposable.from(
+    commands.registerCommand(COMMANDS.openDashboard, async (argument: unknown) => {
+      const place = await placeOf(argument);
+      await openDashboard(place?.document, place?.offset ?? 0);
+    }),
+    commands.registerCommand(COMMANDS.showReport, async (argument: unknown) => {
+      const place = await placeOf(argument);
+      if (!place || !(await plans.of(place.document))) {
+        void window.showInformationMessage(noLaunch(place));
+        return;
+      }
+      // Run from the palette it reports the whole file; a link of a launch reports that launch.
+      await reports.show(place.document.uri, targetOf(argument) && place.offset);
+    }),
+    commands.registerCommand(COMMANDS.setGpu, async (argument: unknown) => {
+      const place = await placeOf(argument);
+      await setGpu(place, await planOf(place));
+    }),
+  );
+}
+
+/** Where a link says, else the cursor of the active editor. */
+async function placeOf(argument: unknown): Promise<Place | undefined> {
+  const target = targetOf(argument);
+  if (target) {
+    const document = await workspace.openTextDocument(Uri.parse(target.uri, true));
+    return { document, offset: target.offset };
+  }
+  const editor = window.activeTextEditor;
+  return editor && { document: editor.document, offset: editor.document.offsetAt(editor.selection.active) };
+}
+
+const noLaunch = (place: Place | undefined): string =>
+  place
+    ? l10n.t(
+        'No launch was found in this file. KV Planner reads shell scripts, Docker Compose files, Kubernetes manifests and vLLM config files that start vLLM.',
+      )
+    : l10n.t('Open a file that starts an LLM engine, then run this command again.');
+
+/**
+ * Writes the setting, not the file: it serves every launch that names no GPU, can be done where a file is read-only, and
+ * a file is changed only by what says so (the quick fix that adds a directive).
+ */
+async function setGpu(place: Place | undefined, plan: Plan | undefined): Promise<void> {
+  const settings = workspace.getConfiguration(SECTION, place?.document);
+  const current = settings.get<string>('gpu', '');
+  const picked = await window.showQuickPick(gpuItems(current), {
+    title: l10n.t('GPU to plan for when a file names none'),
+    placeHolder: current ? l10n.t('Now: {0}', current) : l10n.t('Now: none'),
+    matchOnDescription: true,
+  });
+  if (!picked) {
+    return;
+  }
+  const target = workspace.workspaceFolders ? ConfigurationTarget.Workspace : ConfigurationTarget.Global;
+  await settings.update('gpu', picked.gpu || undefined, target);
+  const origin = plan?.hardware?.origin;
+  if (origin && origin.kind !== 'setting') {
+    void window.showInformationMessage(
+      l10n.t('The launch “{0}” names its own GPU ({1}), which wins over the setting.', plan.launch.title, origin.text),
+    );
+  }
+}
+
+interface GpuItem extends QuickPickItem {
+  readonly gpu: string;
+}
+
+async function gpuItems(current: string): Promise<GpuItem[]> {
+  const { gpuChoices } = await import('./heavy');
+  const items = gpuChoices().map(({ name, memory }) => ({
+    label: name,
+    description: memory,
+    gpu: name,
+    ...(name === current && { detail: l10n.t('current') }),
+  }));
+  return [
+    ...items,
+    { label: l10n.t('None'), description: l10n.t('ask for it in every launch that names none'), gpu: '' },
+  ];
+}

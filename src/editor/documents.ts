@@ -1,0 +1,19 @@
+/** Which documents are looked at, and what stands where in them. */
+import { type DocumentSelector, Range, type TextDocument, type Uri } from 'vscode';
+import type { TextRange } from '../launch/launch';
+
+/** Languages of files that start an engine. The same list stands in the manifest's activation events. */
+const LANGUAGES: readonly string[] = ['yaml', 'dockercompose', 'shellscript'];
+
+export const SELECTOR: DocumentSelector = LANGUAGES.map((language) => ({ language }));
+
+/** Old revisions that source control shows beside the file, and our own pages. */
+const NOT_FILES = new Set(['git', 'gitfs', 'review', 'vscode-scm', 'output', 'kv-planner-report']);
+
+export const isSupported = (document: TextDocument): boolean => LANGUAGES.includes(document.languageId);
+
+/** Whether its findings belong in the list of problems. */
+export const isFile = (uri: Uri): boolean => !NOT_FILES.has(uri.scheme);
+
+export const rangeIn = (document: TextDocument, range: TextRange): Range =>
+  new Range(document.positionAt(range.start), document.positionAt(range.end));
