@@ -38,11 +38,20 @@ const bundles = {
 };
 
 mkdirSync('dist/meta', { recursive: true });
+/** Tells the editor's watch task when a build begins and ends. @type {esbuild.Plugin} */
+const progress = {
+  name: 'progress',
+  setup(build) {
+    build.onStart(() => console.log('[watch] build started'));
+    build.onEnd(() => console.log('[watch] build finished'));
+  },
+};
+
 const chosen = Object.entries(bundles).filter(([name]) => !only || only.includes(name));
 await Promise.all(
   chosen.map(async ([name, options]) => {
     if (watch) {
-      return (await esbuild.context(options)).watch();
+      return (await esbuild.context({ ...options, plugins: [progress] })).watch();
     }
     const { metafile } = await esbuild.build(options);
     writeFileSync(`dist/meta/${name}.json`, JSON.stringify(metafile));

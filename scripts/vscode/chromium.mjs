@@ -36,7 +36,7 @@ async function install() {
 }
 
 /** @returns {Promise<string>} */
-export async function findChromium() {
+async function findChromium() {
   if (!find()) {
     await install();
   }

@@ -1,0 +1,88 @@
+// npm run bench: what a plan costs. Ratios and differences are measured in one run; a broken limit fails.
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import * as esbuild from 'esbuild';
+import { ROOT } from '../../scripts/lib/paths.mjs';
+import { node } from '../../scripts/lib/run.mjs';
+import { calibrate, inTurns } from './measure.mjs';
+
+const SAMPLE = 'samples/vllm/llama-3.1-70b-8xh100.compose.yaml';
+const ROAD_LIMIT = 1.5;
+const CLI_LIMIT = 150;
+const ACTIVATION_GOAL = 30;
+
+/** @type {{ what: string, figure: string, limit: string, broken: boolean }[]} */
+const table = [];
+
+if ((await node('esbuild.mjs')).code !== 0) {
+  process.exit(1);
+}
+await road();
+commandLine();
+activation();
+for (const { what, figure, limit, broken } of table) {
+  console.log(`${broken ? 'BROKEN' : 'ok    '} ${what.padEnd(36)} ${figure}  (${limit})`);
+}
+process.exitCode = table.some(({ broken }) => broken) ? 1 : 0;
+
+/** From the text of the compose sample to its plan, against a bare parse of the same text. */
+async function road() {
+  const outfile = path.join(ROOT, 'out/bench/road.mjs');
+  await esbuild.build({
+    stdin: {
+      contents: "export { planText } from './src/planner'; export { parseDocument } from 'yaml';",
+      resolveDir: ROOT,
+    },
+    outfile,
+    bundle: true,
+    minify: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    mainFields: ['module', 'main'],
+  });
+  const { planText, parseDocument } = await import(pathToFileURL(outfile).href);
+  const text = fs.readFileSync(path.join(ROOT, SAMPLE), 'utf8');
+  const plan = () => planText({ text, name: SAMPLE }, {});
+  const parse = () => parseDocument(text);
+  const { plans } = plan();
+  if (plans.length !== 1 || !plans[0].capacity) {
+    throw new Error(`The sample gave ${plans.length} plans, or one without a capacity: there is nothing to measure.`);
+  }
+  inTurns([plan, parse], { rounds: 20, calls: 50 }); // until the compiler has seen it all
+  const [planned = 0, parsed = 0] = inTurns([plan, parse], { rounds: 41, calls: 20 });
+  const ratio = planned / parsed;
+  table.push({
+    what: 'text to plan, against bare YAML parsing',
+    figure: `${ratio.toFixed(2)} × (${planned.toFixed(3)} ms against ${parsed.toFixed(3)} ms)`,
+    limit: `limit ${ROAD_LIMIT} ×`,
+    broken: !(ratio <= ROAD_LIMIT),
+  });
+}
+
+function commandLine() {
+  const start = (/** @type {string[]} */ args) => () => execFileSync(process.execPath, args, { cwd: ROOT });
+  const report = start(['dist/cli.js', 'report', SAMPLE, '--format', 'json']);
+  const [withUs = 0, bare = 0] = inTurns([report, start(['-e', '0'])], { rounds: 15, calls: 1 });
+  const difference = withUs - bare;
+  table.push({
+    what: 'command line, above bare Node',
+    figure: `${difference.toFixed(0)} ms (${withUs.toFixed(0)} ms against ${bare.toFixed(0)} ms)`,
+    limit: `limit ${CLI_LIMIT} ms`,
+    broken: !(difference <= CLI_LIMIT),
+  });
+}
+
+function activation() {
+  const script = path.join(ROOT, 'test/bench/activation.mjs');
+  const times = Array.from({ length: 9 }, () => Number(execFileSync(process.execPath, [script], { encoding: 'utf8' })));
+  const typical = times.sort((a, b) => a - b)[4] ?? Number.NaN;
+  table.push({
+    what: 'loading and activating the extension',
+    figure: `${typical.toFixed(1)} ms, beside ${calibrate().milliseconds.toFixed(1)} ms for the calibration loop`,
+    limit: `goal ${ACTIVATION_GOAL} ms, not enforced`,
+    broken: !Number.isFinite(typical),
+  });
+}
