@@ -155,7 +155,8 @@ export function findOption(
 ): FoundOption | AmbiguousOption | undefined {
   const index = optionIndex(table);
   const isShort = flag.startsWith('-') && !flag.startsWith('--');
-  const [head = '', ...path] = flag.replace(/^--/, '').split('.');
+  // A one-letter flag may carry a value with dots in it: `-O{"x": 1.5}`.
+  const [head = '', ...path] = isShort && !/^-\w+\./.test(flag) ? [flag] : flag.replace(/^--/, '').split('.');
   const found = isShort ? findShort(index, head) : findLong(index, head.replaceAll('_', '-'), version);
   if (!found || 'ambiguous' in found || path.length === 0) {
     return found;
@@ -221,15 +222,19 @@ function oneOf(
 const isThere = (spec: OptionSpec, version: string | undefined): boolean =>
   version === undefined ? spec.until === undefined : availability(spec, version) === 'ok';
 
-/** Whether the option exists in that version; `until` is the first version without it. */
-export function availability(spec: OptionSpec, version: string): 'ok' | { since: string } | { until: string } {
-  if (spec.since !== undefined && compareVersions(version, spec.since) < 0) {
-    return { since: spec.since };
+/** Whether that version has the option (and takes the value); `until` is the first version without it. */
+export function availability(
+  spec: OptionSpec,
+  version: string,
+  value?: OptionValue,
+): 'ok' | { since: string } | { until: string } {
+  const valueSince = typeof value === 'string' ? spec.valuesSince?.[value] : undefined;
+  for (const since of [spec.since, valueSince]) {
+    if (since !== undefined && compareVersions(version, since) < 0) {
+      return { since };
+    }
   }
-  if (spec.until !== undefined && compareVersions(version, spec.until) >= 0) {
-    return { until: spec.until };
-  }
-  return 'ok';
+  return spec.until !== undefined && compareVersions(version, spec.until) >= 0 ? { until: spec.until } : 'ok';
 }
 
 /** The default that holds in that version. */

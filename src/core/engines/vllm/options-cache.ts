@@ -63,7 +63,7 @@ const CACHE: readonly OptionSpec[] = rowsOf(sourceOf('config/cache.py'), [
     },
     defaults: [{ value: 'auto' }],
     summary: 'Number format that keys and values are stored in.',
-    effect: 'Decides the bytes per token: fp8 halves them against 16 bit, 4-bit formats quarter them or better.',
+    effect: 'Decides the bytes per token: fp8 halves them against 16 bit, and formats of 3 and 4 bits take less still.',
   },
   {
     name: 'block-size',

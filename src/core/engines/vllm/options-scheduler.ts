@@ -2,15 +2,17 @@
 import type { OptionSpec } from '../option';
 import { OR_NONE, readHumanInt, rowsOf, sourceOf } from './option-rows';
 
-const BY_GPU = 'from the GPU’s memory: see “Default batch limits”';
-
 const SCHEDULER: readonly OptionSpec[] = rowsOf(sourceOf('config/scheduler.py'), [
   {
     name: 'max-num-seqs',
     type: 'int',
     unit: 'requests',
     min: 1,
-    defaults: [{ value: 256 }, { since: '0.8', text: `256 or 1024, ${BY_GPU}` }],
+    defaults: [
+      { value: 256 },
+      { since: '0.8', text: '1024 on GPUs of 70 GiB and more, else 256' },
+      { since: '0.9', text: '1024 on GPUs of 70 GiB and more (A100 excepted), else 256' },
+    ],
     summary: 'Most requests that run at once.',
     effect: 'Caps concurrency whatever the pool holds, and sizes graphs and sampler memory.',
   },
@@ -22,7 +24,9 @@ const SCHEDULER: readonly OptionSpec[] = rowsOf(sourceOf('config/scheduler.py'),
     min: 1,
     defaults: [
       { text: 'the larger of max-model-len and 2048; 2048 with chunked prefill' },
-      { since: '0.8', text: `2048, 8192 or 16384, ${BY_GPU}` },
+      { since: '0.8', text: '8192 on GPUs of 70 GiB and more, else 2048' },
+      { since: '0.9', text: '8192 on GPUs of 70 GiB and more (A100 excepted), else 2048' },
+      { since: '0.27', text: '16384 on GPUs of 160 GiB and more, 8192 from 70 GiB (A100 excepted), else 2048' },
     ],
     summary: 'Most tokens that one step of the scheduler processes; at least max-num-seqs.',
     effect: 'A larger batch needs more activation memory, which the KV pool loses.',

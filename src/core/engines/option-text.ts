@@ -1,0 +1,60 @@
+/** An option's row in words, for every face that shows one. */
+import { boundText, type DefaultRow, type OptionSpec, type OptionType } from './option';
+
+const TYPES: Readonly<Record<OptionType, string>> = {
+  int: 'whole number',
+  'human-int': 'whole number, 32k or 32K',
+  float: 'number',
+  string: 'text',
+  enum: '',
+  flag: 'no value',
+  json: 'JSON',
+  list: 'words',
+};
+
+/** What the option takes: `number above 0 and at most 1 (share)`. */
+export function takesText(spec: OptionSpec): string {
+  const values = (spec.values ?? []).map((value) => withSince(spec, value));
+  const others = (spec.words ?? []).map((word) => withSince(spec, word));
+  const kind = spec.type === 'enum' ? values.join(', ') : TYPES[spec.type];
+  const unit = spec.unit === undefined ? '' : ` (${spec.unit})`;
+  const bounds = boundText(spec);
+  return [`${kind}${bounds === undefined ? '' : ` ${bounds}`}${unit}`, ...others].join(', or ');
+}
+
+function withSince(spec: OptionSpec, value: string): string {
+  const since = spec.valuesSince?.[value];
+  return since === undefined ? value : `${value} (since ${since})`;
+}
+
+/** One default in words; a text says more than its value. */
+export function defaultText(row: DefaultRow): string {
+  if (row.text !== undefined) {
+    return row.text;
+  }
+  const { value } = row;
+  if (value === null || value === undefined) {
+    return 'not set';
+  }
+  if (Array.isArray(value) && value.length === 0) {
+    return 'none';
+  }
+  return typeof value === 'boolean'
+    ? value
+      ? 'on'
+      : 'off'
+    : typeof value === 'object'
+      ? JSON.stringify(value)
+      : `${value}`;
+}
+
+/** Every default, oldest first: `0.9; since 0.21 0.92`. */
+export const defaultsText = (spec: OptionSpec): string =>
+  spec.defaults.map((row) => (row.since === undefined ? '' : `since ${row.since} `) + defaultText(row)).join('; ');
+
+/** `since 0.10, gone in 0.27`, or nothing. */
+export function versionsText(spec: OptionSpec): string {
+  const since = spec.since === undefined ? [] : [`since ${spec.since}`];
+  const until = spec.until === undefined ? [] : [`gone in ${spec.until}`];
+  return [...since, ...until].join(', ');
+}
