@@ -1,1 +1,39 @@
-process.stdout.write('');
+/** `kv-planner`, the command line: `dist/cli.js`. */
+import type { Io } from './io';
+import { main } from './program';
+
+const { stdout, stderr, stdin, env } = process;
+
+/** A reader that has seen enough (`| head`) is no error. */
+for (const stream of [stdout, stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') {
+      throw error;
+    }
+    process.exit();
+  });
+}
+
+const io: Io = {
+  out: (text) => stdout.write(text),
+  note: (line) => stderr.write(`${line}\n`),
+  stdin: async () => {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of stdin) {
+      chunks.push(chunk as Uint8Array);
+    }
+    return Buffer.concat(chunks);
+  },
+  colour: stdout.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb',
+  width: Math.min(stdout.columns ?? 100, 120),
+};
+
+main(process.argv.slice(2), io).then(
+  (code) => {
+    process.exitCode = code;
+  },
+  (error: Error) => {
+    io.note(`kv-planner: internal error: ${error.stack ?? error.message}`);
+    process.exitCode = 1;
+  },
+);

@@ -50,6 +50,7 @@ export const aLayout: Layout = {
   allocator: 'blocks',
   dtype: { key: 'auto', value: 'bfloat16' },
   blockSize: 16,
+  tokensPerSlot: 1,
   groups: [{ kind: 'full', layers: 80, dtype: 'bfloat16', blockSize: 16, bytesPerBlock: 655360 }],
   ranks: [{ stage: 0, layers: 80, bytesPerToken: 40960, fixedBytes: 0, bytesPerBlock: 655360 }],
   decidingRank: 0,

@@ -1,0 +1,14 @@
+/** What the command line touches outside itself, so that tests run it in process. */
+export interface Io {
+  /** Standard output: the result, nothing else. */
+  readonly out: (text: string) => void;
+  /** Standard error: one line. */
+  readonly note: (line: string) => void;
+  readonly stdin: () => Promise<Uint8Array>;
+  readonly colour: boolean;
+  /** Columns of the terminal. */
+  readonly width: number;
+}
+
+/** 0 every launch planned; 1 some launch could not be planned; 2 wrong usage; 3 a requirement is not met. */
+export type ExitCode = 0 | 1 | 2 | 3;

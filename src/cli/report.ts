@@ -1,0 +1,142 @@
+/** `kv-planner report`: reads, plans, renders, judges. */
+import { dirname, resolve } from 'node:path';
+import type { Form } from '../launch/launch';
+import type { Overrides, Plan, PlanContext, PlanResult } from '../planner';
+import { whyNot } from '../report/answers';
+import type { PlannedFile } from '../report/planned';
+import { type Content, decode, neighbours, readNamed, realPath } from './files';
+import type { ExitCode, Io } from './io';
+import { type Config, modelSource, namedConfig } from './models';
+import { type Requirements, unmet } from './requirements';
+
+export const FORMATS = ['text', 'markdown', 'json', 'csv', 'html'] as const;
+export type Format = (typeof FORMATS)[number];
+
+export interface ReportOptions {
+  /** Paths; `-` is standard input. */
+  readonly files: readonly string[];
+  readonly form?: Form;
+  /** Name to assume for standard input. */
+  readonly name: string;
+  readonly flags: Overrides;
+  readonly format: Format;
+  readonly require: Requirements;
+}
+
+export async function report(options: ReportOptions, io: Io): Promise<ExitCode> {
+  const files = await planned(options, io);
+  io.out(await render(files, options.format, io));
+  return verdict(files, options.require, io);
+}
+
+async function planned(options: ReportOptions, io: Io): Promise<PlannedFile[]> {
+  const name = options.flags['model-config'];
+  if (name === undefined) {
+    return planAll(options, undefined, io);
+  }
+  const config = namedConfig(name);
+  return 'error' in config ? [unreadable(name, config.error)] : planAll(options, { name, config }, io);
+}
+
+type Named = { readonly name: string; readonly config: Config };
+
+async function planAll(options: ReportOptions, named: Named | undefined, io: Io): Promise<PlannedFile[]> {
+  const opened = new Set(options.files.map((f) => realPath(f)).filter((f) => f !== undefined));
+  const files: PlannedFile[] = [];
+  for (const path of options.files) {
+    const name = path === '-' ? options.name : path;
+    const content = path === '-' ? await readStdin(io) : readNamed(path);
+    files.push(
+      'error' in content ? unreadable(name, content.error) : await plan(name, content.text, options, named, opened, io),
+    );
+  }
+  return files;
+}
+
+async function readStdin(io: Io): Promise<Content> {
+  try {
+    return decode(await io.stdin());
+  } catch (error) {
+    return { error: (error as Error).message };
+  }
+}
+
+async function plan(
+  name: string,
+  text: string,
+  options: ReportOptions,
+  named: Named | undefined,
+  opened: ReadonlySet<string>,
+  io: Io,
+): Promise<PlannedFile> {
+  const note = once(io.note);
+  const read = neighbours(dirname(resolve(name)), opened, note);
+  const context: PlanContext = { models: modelSource(named, read, note), flags: options.flags };
+  const input = { text, name, form: options.form, files: { read } };
+  const { planText } = await import('../planner');
+  const result: PlanResult = planText(input, context);
+  return { name, text, result: result.plans.length + result.problems.length > 0 ? result : nothing(name) };
+}
+
+const unreadable = (file: string, message: string): PlannedFile => ({
+  name: file,
+  text: '',
+  result: { plans: [], problems: [{ file, message }] },
+});
+
+/** A file without a launch is a problem: a pipeline that checks nothing must not look as if it passed. */
+const nothing = (file: string): PlannedFile['result'] => ({
+  plans: [],
+  problems: [{ file, message: 'no launch of a known engine found in it' }],
+});
+
+async function render(files: readonly PlannedFile[], format: Format, io: Io): Promise<string> {
+  switch (format) {
+    case 'json':
+      return `${JSON.stringify((await import('../report/json')).planJson(files), undefined, 2)}\n`;
+    case 'csv':
+      return (await import('../report/csv')).reportCsv(files);
+    default: {
+      const { reportOf } = await import('../report/sections');
+      const description = reportOf(files);
+      if (format === 'markdown') {
+        return (await import('../report/markdown')).reportMarkdown(description);
+      }
+      if (format === 'html') {
+        return (await import('../report/html')).reportHtml(description);
+      }
+      return (await import('../report/text')).reportText(description, io);
+    }
+  }
+}
+
+/** Says on standard error what is wrong. Not planned weighs more than not met: an unknown answer meets nothing. */
+function verdict(files: readonly PlannedFile[], require: Requirements, io: Io): ExitCode {
+  const problems = files.flatMap((f) => f.result.problems);
+  const plans = files.flatMap((f) => f.result.plans);
+  const failed = plans.filter((p) => !p.planned);
+  for (const p of problems) {
+    io.note(`${p.file}${p.line === undefined ? '' : `:${p.line}`}: ${p.message}`);
+  }
+  for (const p of failed) {
+    io.note(`${where(p)}: could not be planned: ${whyNot(p)}`);
+  }
+  const missed = plans
+    .filter((p) => p.planned)
+    .flatMap((p) => unmet(p, require).map((why) => `${where(p)}: requirement not met: ${why}`));
+  missed.forEach(io.note);
+  return problems.length + failed.length > 0 ? 1 : missed.length > 0 ? 3 : 0;
+}
+
+const where = ({ launch, findings }: Plan): string =>
+  `${launch.file}${findings[0] ? `:${findings[0].line}` : ''} (${launch.title})`;
+
+function once(note: (line: string) => void): (line: string) => void {
+  const said = new Set<string>();
+  return (line) => {
+    if (!said.has(line)) {
+      said.add(line);
+      note(line);
+    }
+  };
+}

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { run } from './run';
+
+test.each([
+  [[], /Usage: kv-planner/],
+  [['report'], /missing required argument/],
+  [['solve', 'x.yaml'], /unknown command 'solve'/],
+  [['compose.yaml'], /unknown command 'compose.yaml'/],
+  [['report', 'x.yaml', '--gpuu', 'L4'], /unknown option '--gpuu'/],
+  [['report', 'x.yaml', '--format', 'xml'], /Allowed choices are text, markdown, json, csv, html/],
+  [['report', 'x.yaml', '--form', 'toml'], /Allowed choices are shell, yaml, compose/],
+  [['report', 'x.yaml', '--gpus', '0'], /whole number from 1/],
+  [['report', 'x.yaml', '--gpus', '1.5'], /whole number/],
+  [['report', 'x.yaml', '--prompt', '-3'], /whole number|argument missing/],
+  [['report', 'x.yaml', '--kv-memory', 'banana'], /58\.11GiB/],
+  [['report', 'x.yaml', '--gpu-memory', '0'], /must be a size/],
+  [['report', 'x.yaml', '--require-concurrency', 'many'], /whole number/],
+  [['report', 'x.yaml', '--name', 'y.yaml'], /standard input/],
+  [['report', '-', '-'], /once/],
+] as const)('%j is wrong usage', async (args, message) => {
+  const { code, out, notes } = await run(args);
+  expect(code).toBe(2);
+  expect(out).toBe('');
+  expect(notes.join('\n')).toMatch(message);
+});
+
+test.each([
+  [['--version'], /^0\.\d+\.\d+\n$/],
+  [['--help'], /report.*Plan every launch/],
+  [['report', '--help'], /Exit status:[\s\S]*2 comes before 1, and 1 before 3/],
+] as const)('%j is answered on standard output', async (args, message) => {
+  const { code, out } = await run(args);
+  expect(code).toBe(0);
+  expect(out).toMatch(message);
+});
