@@ -1,20 +1,31 @@
 /** The one road: text + hardware + workload → plans. Synchronous and pure; what comes from outside goes through ports. */
 import type { Capacity, LengthPoint } from './core/capacity/capacity';
-import type {
-  Budget,
-  Configuration,
-  EngineVersion,
-  Finding,
-  Given,
-  Hardware,
-  Layout,
-  Placement,
-  Pool,
-  Workload,
+import { capacityOf, requestsByLength as sweepLengths } from './core/capacity/compute';
+import { engineOf } from './core/engines';
+import {
+  type Budget,
+  type Configuration,
+  type Engine,
+  EngineRefusal,
+  type EngineVersion,
+  type Finding,
+  type Given,
+  type Hardware,
+  type Layout,
+  type Placement,
+  type Pool,
+  type StartVerdict,
+  type Workload,
 } from './core/engines/engine';
-import type { Figure } from './core/figure';
+import { type Figure, figure, type Origin } from './core/figure';
 import type { Model } from './core/model/model';
+import { exactly, withCommas } from './core/units';
+import { readLaunches } from './launch';
 import type { DirectiveKey, Launch, LaunchOption, Problem, ReadInput, TextRange } from './launch/launch';
+import { type Lines, linesOf } from './launch/lines';
+import { type Ask, asksOf, givenOf, hardwareOf, versionOf, workloadOf } from './planner/asks';
+import { type Located, optionFindings, placeFindings, placementFindings } from './planner/findings';
+import { modelOf, namedModel } from './planner/models';
 
 /** Where facts of a model come from beyond the catalogue: a config.json beside the file, a cache, the Hub. */
 export interface ModelSource {
@@ -75,7 +86,222 @@ export interface PlanResult {
 }
 
 /** Reads the launches of a text and plans each. */
-export declare function planText(input: ReadInput, context: PlanContext): PlanResult;
+export function planText(input: ReadInput, context: PlanContext): PlanResult {
+  const read = readLaunches(input);
+  const lines = linesOf(input.text);
+  return {
+    plans: read.launches.map((launch) => planLaunch(launch, lines, context)),
+    problems: read.problems.map((p) => ({ ...p, line: p.range && lines.line(p.range.start) })),
+    needs: read.needs,
+  };
+}
 
 /** Requests that fit against context length, for the chart: memory alone, contiguous and paged. */
-export declare function requestsByLength(plan: Plan): readonly LengthPoint[];
+export function requestsByLength(plan: Plan): readonly LengthPoint[] {
+  const { kv, capacity, workload } = plan;
+  return kv?.pool && capacity
+    ? sweepLengths({ layout: kv.layout, pool: kv.pool, maxLength: capacity.maxLength, workload })
+    : [];
+}
+
+/** What is known of a launch before its engine is asked. */
+interface Start {
+  readonly launch: Launch;
+  readonly engine: Engine<Configuration>;
+  readonly ask: Ask;
+  readonly hardware?: Hardware;
+  readonly workload: Workload;
+  readonly given: Given;
+  readonly found: Located[];
+}
+
+function planLaunch(launch: Launch, lines: Lines, context: PlanContext): Plan {
+  const engine = engineOf(launch.engine) as Engine<Configuration>;
+  const found: Located[] = [];
+  const ask = asksOf(launch, lines, context);
+  const start: Start = {
+    launch,
+    engine,
+    ask,
+    hardware: hardwareOf(launch, ask, found),
+    workload: workloadOf(ask, found),
+    given: givenOf(ask, found),
+    found,
+  };
+  const { answer, refused } = answerOf(start, context);
+  const findings = placeFindings(launch, found, lines);
+  const failed = refused || findings.some((f) => f.code === 'bad-value');
+  return {
+    launch,
+    engine: { id: engine.id, title: engine.title, version: answer.version },
+    options: launch.options,
+    hardware: start.hardware,
+    workload: start.workload,
+    given: start.given,
+    ...answer.parts,
+    starts: startsOf(answer.starts, findings),
+    findings,
+    planned: answer.parts.kv !== undefined && !failed,
+  };
+}
+
+/** A certain refusal outweighs what the pool says. */
+const startsOf = (starts: Plan['starts'], findings: readonly PlacedFinding[]): Plan['starts'] =>
+  findings.some((f) => f.severity === 'error' && f.refuses !== false) ? false : starts;
+
+interface Answer {
+  readonly version: EngineVersion;
+  readonly starts: Plan['starts'];
+  readonly parts: Partial<Pick<Plan, 'model' | 'draft' | 'placement' | 'options' | 'kv' | 'budget' | 'capacity'>>;
+}
+
+function answerOf(start: Start, context: PlanContext): { readonly answer: Answer; readonly refused: boolean } {
+  const { launch, engine, ask, found } = start;
+  const asked = versionOf(launch, ask, engine);
+  const unversioned: EngineVersion = {
+    text: asked?.text ?? (engine.versions.at(-1) as string),
+    origin: asked?.origin ?? { kind: 'default', text: 'newest known version' },
+  };
+  const model = modelOf(launch, ask, context.models, found);
+  if (!model) {
+    return { answer: { version: unversioned, starts: 'unknown', parts: {} }, refused: true };
+  }
+  const draftName = engine.draftModel(launch.options);
+  const draft = draftName === undefined ? undefined : namedModel(draftName, context.models);
+  try {
+    const { hardware, given } = start;
+    const configuration = engine.configure({
+      settings: launch.options,
+      environment: launch.environment,
+      version: asked,
+      model,
+      draft,
+      hardware,
+      given,
+    });
+    return { answer: planned(start, model, draft, configuration), refused: false };
+  } catch (error) {
+    if (!(error instanceof EngineRefusal)) {
+      throw error;
+    }
+    found.push(...error.findings.map((finding) => ({ finding })));
+    return { answer: { version: unversioned, starts: 'unknown', parts: { model, draft } }, refused: true };
+  }
+}
+
+function planned(start: Start, model: Model, draft: Model | undefined, configuration: Configuration): Answer {
+  const { launch, engine, hardware, found } = start;
+  const first = engine.layout(model, configuration);
+  const stated = start.given.kvMemory ?? engine.statedKvBytes(configuration);
+  const budget =
+    stated === undefined && hardware ? engine.budget(model, configuration, first, hardware, start.given) : undefined;
+  const kv = stated === undefined ? budget?.ranks : first.ranks.map(() => exactly(stated));
+  found.push(
+    ...configuration.findings.map((finding) => ({ finding })),
+    ...optionFindings(launch, engine, configuration.version.text),
+    ...placementFindings(launch, configuration.placement, hardware),
+    ...unknownFindings(start, model, kv !== undefined),
+  );
+  const pooled = kv && pooledOf(engine, configuration, first, kv, kvOrigin(start, stated));
+  found.push(...(pooled?.verdict.findings ?? []).map((finding) => ({ finding })));
+  const layout = pooled?.layout ?? first;
+  const maxLength = pooled?.maxLength ?? configuration.maxLength;
+  return {
+    version: configuration.version,
+    starts: pooled?.verdict.starts ?? 'unknown',
+    parts: {
+      model,
+      draft,
+      placement: configuration.placement,
+      options: configuration.settings,
+      budget,
+      kv: {
+        layout,
+        pool: pooled?.pool,
+        atMaxLength: maxLength === undefined ? undefined : atLength(layout, maxLength),
+      },
+      capacity:
+        pooled && maxLength !== undefined
+          ? capacityOf({
+              layout,
+              pool: pooled.pool,
+              configuration,
+              maxLength,
+              workload: start.workload,
+              longestContext: pooled.verdict.longestContext,
+            })
+          : undefined,
+    },
+  };
+}
+
+interface Pooled {
+  readonly layout: Layout;
+  readonly pool: Pool;
+  readonly verdict: StartVerdict;
+  readonly maxLength?: number;
+}
+
+/** The pool, and the layout seen from the rank that decides it; `auto` lengths are what fits. */
+function pooledOf(
+  engine: Engine<Configuration>,
+  asked: Configuration,
+  layout: Layout,
+  kv: NonNullable<Budget['ranks']>,
+  origin: Origin,
+): Pooled {
+  const pool = engine.pool(asked, layout, kv, origin);
+  const seen = pool.decidingRank === layout.decidingRank ? layout : layout.ofRank(pool.decidingRank);
+  const verdict = engine.verdict(asked, seen, pool);
+  const fitted = verdict.longestContext.value;
+  if (!asked.autoLength || fitted === asked.maxLength || fitted <= 0) {
+    return { layout: seen, pool, verdict, maxLength: asked.maxLength };
+  }
+  const configuration = { ...asked, maxLength: fitted };
+  return { layout: seen, pool: engine.pool(configuration, seen, kv, origin), verdict, maxLength: fitted };
+}
+
+function atLength(layout: Layout, tokens: number): NonNullable<KvPlan['atMaxLength']> {
+  const hold = layout.hold(tokens);
+  const origins = [{ kind: 'derived' as const, text: `one request of ${withCommas(tokens)} tokens` }];
+  const of = (value: number, symbols: string, numbers: string) =>
+    figure(value, 'bytes', () => ({ symbols, numbers: `${numbers} = ${withCommas(value)}`, origins }), {
+      scope: 'per GPU',
+    });
+  const { value: perToken } = layout.bytesPerToken;
+  const { value: perBlock } = layout.bytesPerBlock;
+  return {
+    payload: of(
+      hold.payload,
+      'bytes per token × tokens + windows',
+      `${withCommas(perToken)} × ${withCommas(tokens)} + ${withCommas(hold.payload - perToken * tokens)}`,
+    ),
+    reserved: of(hold.reserved, 'blocks × bytes per block', `${withCommas(hold.blocks)} × ${withCommas(perBlock)}`),
+  };
+}
+
+function kvOrigin({ given, hardware, ask }: Start, stated: number | undefined): Origin {
+  if (stated === undefined) {
+    return { kind: 'estimate', text: `budget of one ${hardware?.name ?? 'GPU'}` };
+  }
+  return given.kvMemory === undefined
+    ? { kind: 'file', text: 'stated by the launch' }
+    : (ask.get('kv-memory')?.origin ?? { kind: 'flag', text: 'kv-memory' });
+}
+
+/** What is missing for an answer in blocks. */
+function unknownFindings({ hardware, ask }: Start, model: Model, known: boolean): readonly Located[] {
+  if (known) {
+    return [];
+  }
+  if (!hardware && !ask.has('gpu')) {
+    const message =
+      'The GPU is not known, so blocks and requests are not either. Say it in a comment, `# kv-planner: gpu=H100-80GB`, or set it for the workspace.';
+    return [{ finding: { code: 'gpu-unknown', severity: 'information', message, fixes: [] } }];
+  }
+  if (hardware && !model.weights) {
+    const message = `The weight bytes of ${model.id} are not known, so the KV budget is not either. Say \`# kv-planner: kv-memory=…\` from a start-up log.`;
+    return [{ finding: { code: 'weights-unknown', severity: 'information', message, option: 'model', fixes: [] } }];
+  }
+  return [];
+}

@@ -9,17 +9,17 @@ export interface Shares {
   readonly usedShare: Figure;
 }
 
-/** Bytes one request at the workload reserves but does not fill, per GPU; the parts add up to reserved − payload. */
+/** Bytes of the whole pool per GPU when it is full of requests at the workload; the parts add up to `pool`. */
 export interface Waste {
-  readonly reserved: number;
+  readonly pool: number;
   readonly payload: number;
-  /** Unfilled slots of the last block of each group. */
+  /** Unfilled slots of last blocks. */
   readonly tail: number;
-  /** Padding of pages and groups. */
+  /** Pages and groups made equal. */
   readonly padding: number;
   /** Set aside for tokens that never come. */
   readonly reservation: number;
-  /** Pool bytes left over that no further request fits into, divided by the requests that do. */
+  /** Left over: no further request fits into it. */
   readonly fragmentation: number;
 }
 
@@ -31,7 +31,7 @@ export interface Capacity {
   readonly paged: Shares & { readonly blocksPerRequest: Figure; readonly tailTokens: Figure; readonly waste: Waste };
   readonly steadyState: Figure;
   /** Most requests the engine runs at once, whatever the memory. */
-  readonly engineLimit: Figure;
+  readonly engineLimit?: Figure;
   readonly fits: Figure;
   readonly limitedBy: 'memory' | 'max-sequences' | 'state-blocks' | 'batch-tokens';
 }

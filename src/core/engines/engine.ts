@@ -111,6 +111,8 @@ export interface Layout {
   readonly dtype: { readonly key: string; readonly value: string };
   /** Tokens per block as the engine's config ends up with. */
   readonly blockSize: number;
+  /** Tokens of a request that one slot on each GPU stands for: more than 1 under context parallelism. */
+  readonly tokensPerSlot: number;
   readonly groups: readonly Group[];
   readonly ranks: readonly Rank[];
   /** Index into `ranks`: the one whose pool is smallest when every GPU has the same KV bytes. */
@@ -121,8 +123,25 @@ export interface Layout {
   readonly bytesPerBlock: Figure;
   /** Blocks one request of this many tokens holds in each group. */
   groupBlocks(tokens: number): readonly number[];
-  /** Payload bytes of one request of this many tokens, per GPU of the deciding rank. */
+  /** Payload bytes of one request of this many tokens, per GPU. */
   payload(tokens: number): number;
+  /** What one request of this many tokens holds and why, per GPU; the parts add up to `reserved`. */
+  hold(tokens: number): Hold;
+  /** The same layout seen from another rank. */
+  ofRank(rank: number): Layout;
+}
+
+/** Bytes one request sets aside, per GPU: reserved = payload + tail + padding + reservation. */
+export interface Hold {
+  readonly blocks: number;
+  readonly reserved: number;
+  readonly payload: number;
+  /** Unfilled slots of the last blocks. */
+  readonly tail: number;
+  /** Pages and groups made equal. */
+  readonly padding: number;
+  /** Set aside for tokens that may never come (in flight, beyond a window). */
+  readonly reservation: number;
 }
 
 /** The fixed set of equal blocks. */
@@ -147,6 +166,9 @@ export interface BudgetTerm {
 
 /** One GPU's memory (of the deciding rank). `limit` = what the engine may use of `total`. */
 export interface Budget {
+  /** KV bytes of each rank, in `Layout.ranks` order; `kv` is the deciding rank's. */
+  readonly ranks: readonly Estimate[];
+  readonly decidingRank: number;
   readonly total: Figure;
   readonly limit: Figure;
   readonly weights: BudgetTerm;
@@ -172,6 +194,8 @@ export interface Finding {
   /** The option it points at; its place is the launch's when the option is not written. */
   readonly option?: string;
   readonly fixes: readonly Fix[];
+  /** False for an error of ours (a model that is not known) that says nothing about whether the engine starts. */
+  readonly refuses?: false;
 }
 
 /** Options with the defaults of that version and hardware filled in. */
@@ -184,7 +208,8 @@ export interface Configuration {
   readonly maxLength?: number;
   /** The engine picks the length itself (`auto`). */
   readonly autoLength: boolean;
-  readonly maxSequences: number;
+  /** Undefined when the written value cannot be known. */
+  readonly maxSequences?: number;
   readonly batchTokens: number;
   /** KV layers that will run, draft layers included, in order. */
   readonly layers: readonly KvLayer[];
@@ -229,11 +254,15 @@ export interface Engine<C extends Configuration = Configuration> {
   readonly start: StartWords;
   /** Known versions, oldest first. */
   readonly versions: readonly string[];
+  /** The draft model that runs beside, by id or path; its facts come to `configure`. */
+  draftModel(settings: readonly Setting[]): string | undefined;
   configure(input: ConfigureInput): C;
   layout(model: Model, configuration: C): Layout;
-  /** Undefined when the GPU is unknown. */
-  budget(model: Model, configuration: C, layout: Layout, hardware: Hardware, given: Given): Budget;
-  /** `kv` is per GPU of each rank when ranks differ. */
-  pool(configuration: C, layout: Layout, kv: Figure): Pool;
+  /** KV bytes that the launch itself states, per GPU; they replace the budget's. */
+  statedKvBytes(configuration: C): number | undefined;
+  /** Undefined when an option that it needs is unknown. */
+  budget(model: Model, configuration: C, layout: Layout, hardware: Hardware, given: Given): Budget | undefined;
+  /** `kv` is per GPU, one for each rank of the layout; `origin` says where it came from. */
+  pool(configuration: C, layout: Layout, kv: readonly Estimate[], origin: Origin): Pool;
   verdict(configuration: C, layout: Layout, pool: Pool): StartVerdict;
 }

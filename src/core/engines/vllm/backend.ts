@@ -1,0 +1,132 @@
+/** Stored dtype and block size, which the attention backend decides. Source: vLLM 0.28, platforms/cuda.py, v1/attention/backends/*. */
+import type { KvLayer, Model } from '../../model/model';
+import type { Hardware } from '../engine';
+import { runtimeDtype, skipsByItself } from './dtypes';
+import type { Settings } from './settings';
+import type { VllmRules } from './versions';
+
+export interface StoredDtype {
+  readonly key: string;
+  readonly value: string;
+  readonly how: string;
+}
+
+const capability = (hardware: Hardware | undefined): number | undefined => {
+  const text = hardware?.gpu?.computeCapability;
+  return text === undefined ? undefined : Number(text);
+};
+
+export const isLatent = (model: Model): boolean => model.layers.some((l) => l.kind === 'latent');
+export const isSparse = (model: Model): boolean => model.layers.some((l) => l.kind === 'indexer');
+
+export function storedDtype(
+  model: Model,
+  settings: Settings,
+  rules: VllmRules,
+  hardware: Hardware | undefined,
+): StoredDtype {
+  const key = settings.text('kv-cache-dtype') ?? 'auto';
+  const own = runtimeDtype(settings.text('dtype'), model.dtype);
+  const blackwellRtx = (capability(hardware) ?? 0) >= 12;
+  if (isSparse(model) && (key.startsWith('fp8') || (key === 'auto' && blackwellRtx))) {
+    return { key, value: 'fp8_ds_mla', how: 'sparse MLA stores fp8 in its packed 656-byte layout' };
+  }
+  if (key !== 'auto') {
+    return { key, value: key, how: 'as written' };
+  }
+  if (rules.checkpointKvDtype && model.checkpointKvDtype) {
+    return { key, value: model.checkpointKvDtype, how: 'auto: the checkpoint’s own KV metadata' };
+  }
+  return { key, value: own, how: 'auto: the model’s dtype, not the weights’ quantisation' };
+}
+
+/** Block sizes that a backend forces or prefers when the launch names it. */
+const BACKEND_BLOCK: ReadonlyMap<string, number> = new Map([
+  ['FLASH_ATTN', 16],
+  ['TRITON_ATTN', 16],
+  ['FLEX_ATTENTION', 16],
+  ['FLASHINFER', 16],
+  ['FLASHMLA', 64],
+  ['FLASHMLA_SPARSE', 64],
+  ['FLASHINFER_MLA', 32],
+  ['TOKENSPEED_MLA', 32],
+  ['CUTLASS_MLA', 128],
+  ['FLASH_ATTN_MLA', 16],
+  ['TRITON_MLA', 16],
+  ['FLASHINFER_MLA_SPARSE', 64],
+  ['ROCM_AITER_UNIFIED_ATTN', 64],
+]);
+
+/** Backends that take these sizes only; any other one is replaced by the first. */
+const ONLY: ReadonlyMap<string, readonly number[]> = new Map([
+  ['FLASHMLA', [64]],
+  ['FLASHMLA_SPARSE', [64]],
+  ['CUTLASS_MLA', [128]],
+  ['FLASHINFER_MLA', [32, 64]],
+]);
+
+export interface BlockSize {
+  readonly tokens: number;
+  readonly how: string;
+}
+
+/** Tokens per block of attention layers before grouping. */
+export function baseBlockSize(
+  model: Model,
+  settings: Settings,
+  environment: ReadonlyMap<string, string>,
+  rules: VllmRules,
+  hardware: Hardware | undefined,
+): BlockSize {
+  const backend = (settings.text('attention-backend') ?? environment.get('VLLM_ATTENTION_BACKEND'))?.toUpperCase();
+  const written = settings.number('block-size');
+  if (written !== undefined) {
+    const only = backend ? ONLY.get(backend) : undefined;
+    return only && !only.includes(written)
+      ? { tokens: only[0] as number, how: `${backend} takes blocks of ${only.join(' or ')} only` }
+      : { tokens: written, how: 'as written' };
+  }
+  if (isSparse(model)) {
+    return { tokens: 64, how: 'the sparse indexer needs blocks of 64' };
+  }
+  const forced = backend ? BACKEND_BLOCK.get(backend) : undefined;
+  if (forced !== undefined) {
+    return { tokens: forced, how: `default of ${backend}` };
+  }
+  return isLatent(model) && rules.latentCache ? latentDefault(rules, hardware) : { tokens: 16, how: 'default' };
+}
+
+function latentDefault(rules: VllmRules, hardware: Hardware | undefined): BlockSize {
+  const cc = capability(hardware);
+  if (cc === undefined) {
+    return { tokens: rules.latentBlock.hopper, how: 'default of MLA on Hopper (the GPU is not known)' };
+  }
+  if (cc >= 10 && cc < 12) {
+    return { tokens: rules.latentBlock.blackwell, how: 'default of MLA on Blackwell' };
+  }
+  return cc >= 9 && cc < 10
+    ? { tokens: rules.latentBlock.hopper, how: 'default of MLA on Hopper' }
+    : { tokens: 16, how: 'default of Triton MLA' };
+}
+
+/** The dtype each layer is stored in: some keep the model's. `at` numbers the transformer layers of the model's own KV layers. */
+export function layerDtypes(
+  layers: readonly KvLayer[],
+  at: readonly number[],
+  depth: number,
+  model: Model,
+  stored: StoredDtype,
+  settings: Settings,
+): readonly string[] {
+  const own = runtimeDtype(settings.text('dtype'), model.dtype);
+  const skip = settings.find('kv-cache-dtype-skip-layers')?.value;
+  const skipped = new Set((Array.isArray(skip) ? skip : skip === undefined ? [] : [skip]).map(String));
+  return layers.map((layer, i) => {
+    const number = at[i];
+    const keeps =
+      (number !== undefined &&
+        (skipped.has(String(number)) || skipsByItself(stored.value, number, depth, model.experts === undefined))) ||
+      (skipped.has('sliding_window') && layer.kind === 'sliding');
+    return keeps ? own : stored.value;
+  });
+}

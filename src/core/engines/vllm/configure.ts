@@ -1,0 +1,339 @@
+/** Written options + defaults of the version and the hardware → one configuration. */
+import type { KvLayer, Model } from '../../model/model';
+import { GiB } from '../../units';
+import {
+  type Configuration,
+  type ConfigureInput,
+  EngineRefusal,
+  type Finding,
+  type Hardware,
+  type Setting,
+} from '../engine';
+import { type BlockSize, baseBlockSize, isLatent, layerDtypes, type StoredDtype, storedDtype } from './backend';
+import { type BatchDefaults, batchDefaults } from './batch';
+import { bytesPerHeadToken } from './dtypes';
+import { derivedMaxLength } from './length';
+import { placementFindings, placementOf, stageLayers } from './placement';
+import { blocksPlan, type Settings, settingsOf, valueFindings } from './settings';
+import { allowsAsync, draftLayers, type Speculation, speculationOf } from './speculative';
+import { resolveVersion, rulesFor, type VllmRules } from './versions';
+
+export interface VllmConfiguration extends Configuration {
+  readonly rules: VllmRules;
+  readonly stored: StoredDtype;
+  /** Dtype each of `layers` is stored in. */
+  readonly layerDtypes: readonly string[];
+  readonly block: BlockSize;
+  /** Transformer layers of each pipeline stage. */
+  readonly stages: readonly number[];
+  /** Stage that each of `layers` runs on; draft layers run on the last. */
+  readonly stageOf: readonly number[];
+  /** Every layer is treated as full attention, and why. */
+  readonly allFull?: string;
+  /** Tokens in flight that a window reserves for. */
+  readonly inFlight: number;
+  /** Undefined when the written value cannot be known or is not accepted. */
+  readonly utilisation?: number;
+  readonly blocksOverride?: number;
+  /** Bytes per GPU that replace the profiled budget. */
+  readonly kvCacheMemory?: number;
+  readonly eager: boolean;
+  readonly swapBytes: number;
+  readonly speculation: Speculation;
+  readonly draft?: Model;
+  /** Skips the multimodal encoder's profile. */
+  readonly languageOnly: boolean;
+}
+
+export function configure(input: ConfigureInput): VllmConfiguration {
+  const { model, environment, hardware } = input;
+  const version = resolveVersion(input.version);
+  const rules = rulesFor(version.text, environment);
+  const settings = settingsOf(input.settings);
+  const placement = placementOf(settings);
+  const fromValues = valueFindings(settings, 'vLLM');
+  refuseWhen([...fromValues, ...placementFindings(model, placement)], blocksPlan(settings) ? undefined : 'bad-value');
+  refuseUncovered(model, rules, version.text);
+
+  const speculation = speculationOf(settings);
+  const draft = draftLayers(speculation, model, input.draft);
+  const numbered = numberLayers(model.layers);
+  const own = numbered.map(({ layer }) => layer);
+  const layers = [...own, ...draft.layers];
+  const stored = storedDtype(model, settings, rules, hardware);
+  const depth = transformerLayers(model);
+  const dtypes = layerDtypes(
+    layers,
+    numbered.map((n) => n.at),
+    depth,
+    model,
+    stored,
+    settings,
+  );
+  refuseDtype(layers, dtypes, stored);
+
+  const length = maxLength(settings, model);
+  const batch = batchOf(settings, rules, hardware, length.tokens);
+  const block = baseBlockSize(model, settings, environment, rules, hardware);
+  const allFull = whyAllFull(settings, environment, rules, placement.pipeline, own);
+  const eager = settings.flag('enforce-eager') ?? false;
+  const stages = stageLayers(depth, placement.pipeline, environment.get('VLLM_PP_LAYER_PARTITION'));
+  if (!stages) {
+    throw new EngineRefusal([
+      refusal(
+        'pp-partition',
+        'VLLM_PP_LAYER_PARTITION does not add up to the layers of the model.',
+        'pipeline-parallel-size',
+      ),
+    ]);
+  }
+  const utilisation = unless(settings, 'gpu-memory-utilization', rules.utilisation);
+  return {
+    version,
+    rules,
+    placement,
+    stored,
+    layerDtypes: dtypes,
+    layers,
+    block,
+    stages,
+    stageOf: [...numbered.map(({ at }) => stageAt(at, stages)), ...draft.layers.map(() => stages.length - 1)],
+    allFull,
+    maxLength: settings.unknown.has('max-model-len') ? undefined : length.tokens,
+    autoLength: length.auto,
+    maxSequences: settings.unknown.has('max-num-seqs') ? undefined : batch.sequences,
+    batchTokens: batch.tokens,
+    inFlight: inFlightTokens(settings, rules, placement.pipeline, batch.tokens, speculation, model),
+    utilisation,
+    blocksOverride: settings.number('num-gpu-blocks-override'),
+    kvCacheMemory: settings.number('kv-cache-memory-bytes'),
+    eager,
+    swapBytes: (settings.number('swap-space') ?? 4) * GiB,
+    speculation,
+    draft: input.draft,
+    languageOnly: (settings.flag('language-model-only') ?? false) || (settings.flag('skip-mm-profiling') ?? false),
+    settings: [...input.settings, ...defaults(settings, { block, stored, length, batch, utilisation })],
+    findings: [...fromValues, ...draft.findings, ...lengthFindings(settings, length, environment)],
+  };
+}
+
+/** Layers that keep nothing still count where pipeline stages are cut; joined entries belong to the layer before. */
+function numberLayers(layers: readonly KvLayer[]): readonly { readonly layer: KvLayer; readonly at: number }[] {
+  let at = -1;
+  return layers
+    .map((layer) => {
+      at += layer.joined ? 0 : 1;
+      return { layer, at };
+    })
+    .filter(({ layer }) => layer.kind !== 'shared' && layer.kind !== 'none');
+}
+
+export const transformerLayers = (model: Model): number => model.layers.filter((l) => !l.joined).length;
+
+function stageAt(layer: number, stages: readonly number[]): number {
+  let stage = 0;
+  let left = layer;
+  while (left >= (stages[stage] as number)) {
+    left -= stages[stage] as number;
+    stage++;
+  }
+  return stage;
+}
+
+const unless = (settings: Settings, name: string, fallback: number): number | undefined =>
+  settings.unknown.has(name) ? undefined : (settings.number(name) ?? fallback);
+
+const refusal = (code: string, message: string, option?: string): Finding => ({
+  code,
+  severity: 'error',
+  message,
+  option,
+  fixes: [],
+});
+
+/** What this product does not plan says nothing about what the engine does. */
+const notCovered = (message: string): Finding => ({
+  code: 'not-covered',
+  severity: 'error',
+  message,
+  option: 'model',
+  fixes: [],
+  refuses: false,
+});
+
+/** A value that is not accepted leaves the layout alone (`tolerated`) unless the layout hangs on it. */
+function refuseWhen(findings: readonly Finding[], tolerated: string | undefined): void {
+  if (tolerated === undefined || findings.some((f) => f.severity === 'error' && f.code !== tolerated)) {
+    throw new EngineRefusal(findings);
+  }
+}
+
+const UNCOVERED: ReadonlyMap<KvLayer['kind'], string> = new Map([
+  ['state', 'state layers (Mamba, linear attention)'],
+  ['cross', 'cross-attention layers'],
+  ['other', 'layers of a kind that no rule covers'],
+]);
+
+/** What is not planned is refused, never guessed. */
+function refuseUncovered(model: Model, rules: VllmRules, version: string): void {
+  const uncovered = model.layers.map((l) => UNCOVERED.get(l.kind)).find((what) => what !== undefined);
+  if (uncovered) {
+    throw new EngineRefusal([notCovered(`${model.id} has ${uncovered}, which KV Planner does not plan for vLLM.`)]);
+  }
+  if (isLatent(model) && !rules.latentCache) {
+    throw new EngineRefusal([
+      notCovered(
+        `vLLM ${version} has no MLA cache: it keeps ${model.id} as padded multi-head attention, which is not planned. MLA came with 0.7.1.`,
+      ),
+    ]);
+  }
+}
+
+function refuseDtype(layers: readonly KvLayer[], dtypes: readonly string[], stored: StoredDtype): void {
+  const at = layers.findIndex((layer, i) => bytesPerHeadToken(layer, dtypes[i] as string) === undefined);
+  if (at >= 0) {
+    const kind = layers[at]?.kind === 'latent' ? 'latent (MLA)' : 'multi-head';
+    throw new EngineRefusal([
+      refusal('dtype-without-layout', `KV dtype ${stored.value} has no layout for ${kind} layers.`, 'kv-cache-dtype'),
+    ]);
+  }
+}
+
+interface MaxLength {
+  readonly tokens: number;
+  readonly derived: number;
+  readonly auto: boolean;
+  readonly how: string;
+}
+
+function maxLength(settings: Settings, model: Model): MaxLength {
+  const derived = derivedMaxLength(model);
+  const written = settings.find('max-model-len')?.value;
+  const auto = written === 'auto' || written === -1 || written === '-1';
+  const tokens = typeof written === 'number' && !auto ? written : derived.tokens;
+  return { tokens, derived: derived.tokens, auto, how: derived.how };
+}
+
+/** Source: vLLM 0.28, config/model.py :: _get_and_verify_max_len. */
+function lengthFindings(
+  settings: Settings,
+  length: MaxLength,
+  environment: ReadonlyMap<string, string>,
+): readonly Finding[] {
+  const allowed = /^(1|true)$/i.test(environment.get('VLLM_ALLOW_LONG_MAX_MODEL_LEN') ?? '');
+  if (!settings.has('max-model-len') || length.tokens <= length.derived || allowed) {
+    return [];
+  }
+  return [
+    {
+      code: 'length-above-model',
+      severity: 'error',
+      option: 'max-model-len',
+      message: `User-specified max_model_len (${length.tokens}) is greater than the derived max_model_len (${length.derived}). vLLM refuses it unless VLLM_ALLOW_LONG_MAX_MODEL_LEN=1 is set.`,
+      fixes: [
+        {
+          title: `Set max-model-len to ${length.derived}, the model’s own`,
+          option: 'max-model-len',
+          value: String(length.derived),
+        },
+      ],
+    },
+  ];
+}
+
+interface Batch {
+  readonly tokens: number;
+  readonly sequences: number;
+  readonly defaults: BatchDefaults;
+}
+
+/** Post-processing of defaulted values only: T ≤ S × L, S ≤ T; without chunked prefill T ≥ L. */
+function batchOf(settings: Settings, rules: VllmRules, hardware: Hardware | undefined, length: number): Batch {
+  const defaults = batchDefaults(rules, hardware);
+  const doubled = settings.text('performance-mode') === 'throughput' ? 2 : 1;
+  const writtenTokens = settings.number('max-num-batched-tokens');
+  const writtenSequences = settings.number('max-num-seqs');
+  const chunked = settings.flag('enable-chunked-prefill') ?? (rules.core === 'V1' || length > 32768);
+  const sequences = writtenSequences ?? defaults.sequences * doubled;
+  const base = chunked ? defaults.tokens * doubled : Math.max(length, defaults.tokens * doubled);
+  const tokens = writtenTokens ?? Math.min(base, sequences * length);
+  return { tokens, sequences: writtenSequences ?? Math.min(sequences, tokens), defaults };
+}
+
+/**
+ * `max_concurrent_batches × max_num_batched_tokens`. Source: vLLM 0.28, config/vllm.py, v1/executor.
+ * Two batches are in flight with asynchronous scheduling; with pipeline stages, one each (and one more on the V2 runner).
+ */
+function inFlightTokens(
+  settings: Settings,
+  rules: VllmRules,
+  pipeline: number,
+  batchTokens: number,
+  speculation: Speculation,
+  model: Model,
+): number {
+  if (!rules.inFlightBatches) {
+    return batchTokens;
+  }
+  const asynchronous = settings.flag('async-scheduling') ?? (rules.asyncByDefault && allowsAsync(speculation.method));
+  const v2Runner = model.experts === undefined;
+  const batches = asynchronous && (v2Runner || pipeline === 1) ? pipeline + 1 : pipeline;
+  return batches * batchTokens;
+}
+
+/** Source: vLLM 0.28, config/vllm.py; chunked layers keep the manager off unless an environment variable asks for it. */
+function whyAllFull(
+  settings: Settings,
+  environment: ReadonlyMap<string, string>,
+  rules: VllmRules,
+  pipeline: number,
+  layers: readonly KvLayer[],
+): string | undefined {
+  if (!layers.some((l) => l.kind === 'sliding' || l.kind === 'chunked')) {
+    return undefined;
+  }
+  if (!rules.groups) {
+    return 'this version gives every layer the whole context';
+  }
+  if (settings.flag('disable-hybrid-kv-cache-manager')) {
+    return '--disable-hybrid-kv-cache-manager';
+  }
+  if (settings.flag('disable-sliding-window') && layers.some((l) => l.kind === 'sliding')) {
+    return '--disable-sliding-window';
+  }
+  if (pipeline > 1 && !rules.groupsWithPipeline) {
+    return 'this version has no hybrid manager with pipeline parallelism';
+  }
+  const chunkedAllowed = /^(1|true)$/i.test(
+    environment.get('VLLM_ALLOW_CHUNKED_LOCAL_ATTN_WITH_HYBRID_KV_CACHE') ?? '',
+  );
+  if (layers.some((l) => l.kind === 'chunked') && !chunkedAllowed) {
+    return 'models with attention chunks run without the hybrid manager unless VLLM_ALLOW_CHUNKED_LOCAL_ATTN_WITH_HYBRID_KV_CACHE=1';
+  }
+  return undefined;
+}
+
+interface Resolved {
+  readonly block: BlockSize;
+  readonly stored: StoredDtype;
+  readonly length: MaxLength;
+  readonly batch: Batch;
+  readonly utilisation?: number;
+}
+
+/** The options a plan rests on and the launch does not write, with the value they take. */
+function defaults(settings: Settings, r: Resolved): readonly Setting[] {
+  const rows: readonly (readonly [name: string, value: number | string | undefined, how: string])[] = [
+    ['gpu-memory-utilization', r.utilisation, String(r.utilisation)],
+    ['max-model-len', r.length.derived, r.length.how],
+    ['block-size', r.block.tokens, r.block.how],
+    ['kv-cache-dtype', 'auto', r.stored.how],
+    ['max-num-seqs', r.batch.sequences, r.batch.defaults.how],
+    ['max-num-batched-tokens', r.batch.tokens, r.batch.defaults.how],
+    ['tensor-parallel-size', 1, '1'],
+    ['pipeline-parallel-size', 1, '1'],
+  ];
+  return rows
+    .filter(([name]) => !settings.has(name))
+    .map(([name, value, how]): Setting => ({ name, value, raw: how, origin: 'default' }));
+}

@@ -1,0 +1,170 @@
+/** KV bytes → blocks, and what this version prints of them. Source: vLLM 0.28, v1/core/kv_cache_utils.py; 0.6.6, worker/worker.py. */
+import { figure, type Origin } from '../../figure';
+import { ceilDiv, type Estimate, GiB, isExact, pythonRound2, toFixedHalfEven, withCommas } from '../../units';
+import type { Layout, Pool, Rank } from '../engine';
+import type { VllmConfiguration } from './configure';
+
+const SOURCE = 'vLLM 0.28, v1/core/kv_cache_utils.py';
+
+export function poolOf(c: VllmConfiguration, layout: Layout, kv: readonly Estimate[], origin: Origin): Pool {
+  const blocksAt = (rank: number, at: keyof Estimate) =>
+    c.blocksOverride ??
+    Math.max(0, Math.floor((kv[rank] as Estimate)[at] / (layout.ranks[rank] as Rank).bytesPerBlock));
+  const smallest = (at: keyof Estimate) => Math.min(...layout.ranks.map((_, i) => blocksAt(i, at)));
+  const blocks = smallest('value');
+  const decidingRank = layout.ranks.findIndex((_, i) => blocksAt(i, 'value') === blocks);
+  const own = kv[decidingRank] as Estimate;
+  const estimated = !isExact(own) && c.blocksOverride === undefined;
+  const range = (of: (n: number) => number) =>
+    estimated ? { low: of(smallest('low')), value: of(blocks), high: of(smallest('high')) } : undefined;
+  const length = c.maxLength;
+  const concurrency = (n: number) => (length === undefined ? 0 : concurrencyOf(n, length, c, layout));
+  const tokens = (n: number) => (length === undefined ? 0 : loggedTokens(n, length, c, layout));
+  const { bytesPerBlock } = layout.ranks[decidingRank] as Rank;
+  return {
+    bytes: figure(
+      own.value,
+      'bytes',
+      () => ({
+        symbols: 'KV bytes of one GPU',
+        numbers: `${withCommas(own.value)} (${pythonRound2(own.value / GiB)} GiB)`,
+        origins: [origin],
+      }),
+      { scope: 'per GPU', range: isExact(own) ? undefined : own },
+    ),
+    blocks: figure(
+      blocks,
+      'blocks',
+      () => ({
+        symbols:
+          c.blocksOverride === undefined
+            ? '⌊KV bytes ÷ bytes per block⌋, smallest over ranks'
+            : 'num-gpu-blocks-override',
+        numbers:
+          c.blocksOverride === undefined
+            ? `⌊${withCommas(own.value)} ÷ ${withCommas(bytesPerBlock)}⌋ = ${withCommas(blocks)}`
+            : withCommas(blocks),
+        origins: [origin],
+        source: `${SOURCE} :: get_num_blocks`,
+      }),
+      { range: range((n) => n) },
+    ),
+    usableBlocks: usable(blocks, c),
+    ranks: layout.ranks.map((_, i) => ({ kvBytes: (kv[i] as Estimate).value, blocks: blocksAt(i, 'value') })),
+    decidingRank,
+    tokensAsLogged: figure(tokens(blocks), 'tokens', () => explainTokens(blocks, c, layout), { range: range(tokens) }),
+    maxConcurrencyAsLogged: figure(concurrency(blocks), 'requests', () => explainConcurrency(blocks, c, layout), {
+      range: range(concurrency),
+    }),
+    logLines:
+      length === undefined ? [] : logLines(blocks, own.value, bytesPerBlock, c, tokens(blocks), concurrency(blocks)),
+  };
+}
+
+/** Block 0 is V1's null block: never handed out. */
+const usable = (blocks: number, c: VllmConfiguration): number =>
+  c.rules.core === 'V1' ? Math.max(0, blocks - 1) : blocks;
+
+const requestBlocks = (layout: Layout, tokens: number): number => layout.groupBlocks(tokens).reduce((a, b) => a + b, 0);
+
+/** In IEEE doubles and in the engine's own order of operations: `int()` of it can lose one token. */
+function concurrencyOf(blocks: number, length: number, c: VllmConfiguration, layout: Layout): number {
+  return c.rules.groups ? blocks / requestBlocks(layout, length) : (blocks * layout.blockSize) / length;
+}
+
+function loggedTokens(blocks: number, length: number, c: VllmConfiguration, layout: Layout): number {
+  switch (c.rules.tokensLogged) {
+    case 'concurrency':
+      return Math.trunc(concurrencyOf(blocks, length, c, layout) * length);
+    case 'smallest-group':
+      return Math.floor(blocks / layout.groups.length) * layout.blockSize * c.placement.context;
+    case 'blocks':
+      return blocks * layout.blockSize;
+  }
+}
+
+function explainTokens(blocks: number, c: VllmConfiguration, layout: Layout) {
+  const length = c.maxLength ?? 0;
+  const value = withCommas(loggedTokens(blocks, length, c, layout));
+  const forms = {
+    concurrency: [
+      'int(concurrency × max length)',
+      `int(${concurrencyOf(blocks, length, c, layout)} × ${length}) = ${value}`,
+    ],
+    'smallest-group': [
+      '⌊blocks ÷ groups⌋ × smallest block size',
+      `⌊${blocks} ÷ ${layout.groups.length}⌋ × ${layout.blockSize} = ${value}`,
+    ],
+    blocks: ['blocks × block size', `${blocks} × ${layout.blockSize} = ${value}`],
+  } as const;
+  const [symbols, numbers] = forms[c.rules.tokensLogged];
+  return {
+    symbols,
+    numbers,
+    origins: [{ kind: 'derived' as const, text: `as vLLM ${c.version.text} prints it` }],
+    source: SOURCE,
+  };
+}
+
+function explainConcurrency(blocks: number, c: VllmConfiguration, layout: Layout) {
+  const length = c.maxLength ?? 0;
+  const value = concurrencyOf(blocks, length, c, layout);
+  return {
+    symbols: 'blocks ÷ blocks of one request of max length',
+    numbers: `${withCommas(blocks)} ÷ ${withCommas(requestBlocks(layout, length))} = ${value}`,
+    origins: [{ kind: 'derived' as const, text: `max length ${withCommas(length)}` }],
+    source: `${SOURCE} :: get_max_concurrency_for_kv_cache_config`,
+  };
+}
+
+/** The lines as this version prints them. */
+function logLines(
+  blocks: number,
+  kvBytes: number,
+  bytesPerBlock: number,
+  c: VllmConfiguration,
+  tokens: number,
+  concurrency: number,
+): readonly string[] {
+  const length = c.maxLength ?? 0;
+  const times = `${toFixedHalfEven(concurrency, 2)}x`;
+  const cpuBlocks = Math.floor(c.swapBytes / bytesPerBlock);
+  switch (c.rules.logStyle) {
+    case 'gpu-blocks':
+      return [
+        `# GPU blocks: ${blocks}, # CPU blocks: ${cpuBlocks}`,
+        `Maximum concurrency for ${length} tokens per request: ${times}`,
+      ];
+    case 'cuda-blocks':
+      return [
+        `# cuda blocks: ${blocks}, # CPU blocks: ${cpuBlocks}`,
+        `Maximum concurrency for ${length} tokens per request: ${times}`,
+      ];
+    case 'two-lines':
+      return [
+        `Available KV cache memory: ${toFixedHalfEven(kvBytes / GiB, 2)} GiB`,
+        `GPU KV cache size: ${withCommas(tokens)} tokens`,
+        `Maximum concurrency for ${withCommas(length)} tokens per request: ${times}`,
+      ];
+    case 'one-line':
+      return [
+        `Available KV cache memory: ${pythonRound2(kvBytes / GiB)} GiB`,
+        `GPU KV cache size: ${withCommas(tokens)} tokens, Maximum concurrency for ${withCommas(length)} tokens per request: ${times}`,
+      ];
+  }
+}
+
+/** Largest length in 1…`limit` whose blocks fit `usableBlocks`; 0 when none does. Blocks grow with length, so a binary search is exact. */
+export function longestFitting(layout: Layout, usableBlocks: number, limit: number): number {
+  let low = 0;
+  let high = limit;
+  while (low < high) {
+    const middle = low + ceilDiv(high - low, 2);
+    if (requestBlocks(layout, middle) <= usableBlocks) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return low;
+}

@@ -1,0 +1,123 @@
+/** Does it start, and what the engine says if not. Source: vLLM 0.28, v1/core/kv_cache_utils.py :: check_enough_kv_cache_memory; 0.6.6, worker/worker.py. */
+import { figure } from '../../figure';
+import { type Estimate, exactly, GiB, isExact, pythonRound2, toFixedHalfEven, withCommas } from '../../units';
+import type { Finding, Fix, Layout, Pool, Rank, StartVerdict } from '../engine';
+import type { VllmConfiguration } from './configure';
+import { longestFitting } from './pool';
+
+/** Longest context worth searching: beyond any model, and far below where integers stop being exact. */
+const SEARCH_LIMIT = 2 ** 31;
+
+export function verdictOf(c: VllmConfiguration, layout: Layout, pool: Pool): StartVerdict {
+  const blocks = pool.blocks.range ?? exactly(pool.blocks.value);
+  const limit = c.autoLength ? (c.maxLength ?? SEARCH_LIMIT) : SEARCH_LIMIT;
+  const longest = mapEstimate(blocks, (n) => longestFitting(layout, forFit(n, c), limit));
+  const longestContext = figure(
+    longest.value,
+    'tokens',
+    () => ({
+      symbols: 'largest length whose blocks fit the pool',
+      numbers: `${withCommas(layout.groupBlocks(longest.value).reduce((a, b) => a + b, 0))} of ${withCommas(forFit(blocks.value, c))} blocks at ${withCommas(longest.value)} tokens`,
+      origins: [{ kind: 'derived', text: 'binary search on the layout' }],
+      source: 'vLLM 0.28, v1/core/kv_cache_utils.py :: estimate_max_model_len',
+    }),
+    { range: isExact(longest) ? undefined : longest },
+  );
+  if (blocks.high <= 0) {
+    return { starts: false, findings: [noMemory(c, pool)], longestContext };
+  }
+  if (c.maxLength === undefined) {
+    return { starts: 'unknown', findings: [], longestContext };
+  }
+  const need = c.autoLength ? 1 : c.maxLength;
+  if (need <= longest.low) {
+    return { starts: true, findings: [], longestContext };
+  }
+  const never = need > longest.high;
+  return {
+    starts: never ? false : 'unknown',
+    findings: [tooLong(c, layout, pool, longest, never)],
+    longestContext,
+  };
+}
+
+const forFit = (blocks: number, c: VllmConfiguration): number => Math.max(0, blocks - (c.rules.nullBlockInFit ? 1 : 0));
+
+function mapEstimate(e: Estimate, of: (n: number) => number): Estimate {
+  const value = of(e.value);
+  return isExact(e) ? exactly(value) : { low: of(e.low), value, high: of(e.high) };
+}
+
+/** A range prints as `estimated 4.1–4.9`; an exact size as the engine prints it. */
+function gib(c: VllmConfiguration, bytes: Estimate): string {
+  const print = (b: number) => (c.rules.roundsSizes ? pythonRound2(b / GiB) : toFixedHalfEven(b / GiB, 2));
+  return isExact(bytes) ? `${print(bytes.value)} GiB` : `estimated ${print(bytes.low)}–${print(bytes.high)} GiB`;
+}
+
+const tokens = (e: Estimate): string => (isExact(e) ? String(e.value) : `estimated ${e.low}–${e.high}`);
+
+function noMemory(c: VllmConfiguration, pool: Pool): Finding {
+  const advice = 'Try increasing `gpu_memory_utilization` when initializing the engine.';
+  const available = pool.bytes.range ?? exactly(pool.bytes.value);
+  return {
+    code: 'no-kv-memory',
+    severity: 'error',
+    option: 'gpu-memory-utilization',
+    message: `No available memory for the cache blocks. ${advice} (Available KV cache memory: ${gib(c, available)}.)`,
+    fixes: [],
+  };
+}
+
+function tooLong(c: VllmConfiguration, layout: Layout, pool: Pool, longest: Estimate, never: boolean): Finding {
+  const length = c.maxLength as number;
+  const safe = roundDown(longest.low, layout.blockSize);
+  const fixes: readonly Fix[] =
+    safe > 0
+      ? [
+          {
+            title: `Set max-model-len to ${withCommas(safe)}, the longest that fits${isExact(longest) ? '' : ' for sure'}`,
+            option: 'max-model-len',
+            value: String(safe),
+          },
+        ]
+      : [];
+  const refusal =
+    c.rules.core === 'V0' ? refusalV0(c, layout, pool, length) : refusalV1(c, layout, pool, length, longest);
+  return {
+    code: 'length-does-not-fit',
+    severity: never ? 'error' : 'warning',
+    option: 'max-model-len',
+    message: never ? refusal : `vLLM may refuse to start, depending on memory that can only be estimated: ${refusal}`,
+    fixes,
+  };
+}
+
+/** A written length is a whole number of blocks where that loses nothing. */
+const roundDown = (length: number, blockSize: number): number =>
+  length >= blockSize ? Math.floor(length / blockSize) * blockSize : length;
+
+function refusalV1(c: VllmConfiguration, layout: Layout, pool: Pool, length: number, longest: Estimate): string {
+  const { bytesPerBlock } = layout.ranks[pool.decidingRank] as Rank;
+  const blocks = layout.groupBlocks(length).reduce((a, b) => a + b, 0);
+  const needed = exactly(bytesPerBlock * blocks);
+  const kv = pool.bytes.range ?? exactly(pool.bytes.value);
+  const taken = c.rules.nullBlockInFit ? bytesPerBlock : 0;
+  const available = { low: Math.max(0, kv.low - taken), value: kv.value - taken, high: kv.high - taken };
+  const estimate = c.rules.estimatesLength
+    ? ` Based on the available memory, the estimated maximum model length is ${tokens(longest)}.`
+    : '';
+  return (
+    `To serve at least one request with the model's max seq len (${length}), (${gib(c, needed)} KV cache is needed, which is larger than ` +
+    `the available KV cache memory (${gib(c, available)}).${estimate} ` +
+    'Try increasing `gpu_memory_utilization` or decreasing `max_model_len` when initializing the engine.'
+  );
+}
+
+function refusalV0(c: VllmConfiguration, layout: Layout, pool: Pool, length: number): string {
+  const blocks = pool.blocks.range ?? exactly(pool.blocks.value);
+  return (
+    `The model's max seq len (${length}) is larger than the maximum number of tokens that can be stored in KV cache ` +
+    `(${tokens(mapEstimate(blocks, (n) => n * layout.blockSize))}). ` +
+    'Try increasing `gpu_memory_utilization` or decreasing `max_model_len` when initializing the engine.'
+  );
+}

@@ -1,0 +1,166 @@
+/**
+ * What a vLLM version changes in a plan. Each row of `CHANGES` holds from the release it names; a version is
+ * planned with every row up to it. Dates and commits: vLLM's history, main as of 2026-08-22.
+ */
+import type { Origin } from '../../figure';
+import type { EngineVersion } from '../engine';
+import { compareVersions } from '../option';
+
+export interface VllmRules {
+  readonly core: 'V0' | 'V1';
+  /** Default of `gpu-memory-utilization`. */
+  readonly utilisation: number;
+  /** MLA models keep one latent vector; before, keys and values of every head. */
+  readonly latentCache: boolean;
+  /** Layers of different kinds get block tables of their own; before, every layer counts as full. */
+  readonly groups: boolean;
+  /** Groups work with pipeline stages. */
+  readonly groupsWithPipeline: boolean;
+  /** `g = largest bucket if largest < ratio × smallest else smallest`; 0 = always the smallest. */
+  readonly groupRatio: number;
+  /** Pages that do not divide the largest are padded; before, that was an error. */
+  readonly padPages: boolean;
+  /** Sliding layers choose their own block size (the kernel's smallest). */
+  readonly slidingOwnBlock: boolean;
+  /** A window reserves for every batch in flight; before, for one. */
+  readonly inFlightBatches: boolean;
+  readonly asyncByDefault: boolean;
+  /** Block 0 is taken out before the check that one request fits. */
+  readonly nullBlockInFit: boolean;
+  readonly tokensLogged: 'blocks' | 'smallest-group' | 'concurrency';
+  readonly logStyle: 'gpu-blocks' | 'cuda-blocks' | 'two-lines' | 'one-line';
+  /** The refusal names an estimated maximum length. */
+  readonly estimatesLength: boolean;
+  /** Sizes in the refusal print as `round(x, 2)`; before, as `%.2f`. */
+  readonly roundsSizes: boolean;
+  /** CUDA graphs are subtracted from the KV budget. */
+  readonly graphsInBudget: boolean;
+  /** Factor of the sampler's peak: k·B·V·4 bytes. */
+  readonly samplerFactor: number;
+  /** GiB outside torch on one GPU without tensor parallelism. */
+  readonly nonTorchGiB: number;
+  /** From which memory (GiB) and for which names the large default batch holds; A100 is left out since 0.9. */
+  readonly a100SmallBatch: boolean;
+  /** 16384 batched tokens from 160 GiB on. */
+  readonly hugeCardBatch: boolean;
+  /** MLA's default block size on Hopper and on Blackwell. */
+  readonly latentBlock: { readonly hopper: number; readonly blackwell: number };
+  /** The checkpoint's own KV metadata decides `auto`. */
+  readonly checkpointKvDtype: boolean;
+}
+
+const FIRST: VllmRules = {
+  core: 'V0',
+  utilisation: 0.9,
+  latentCache: false,
+  groups: false,
+  groupsWithPipeline: false,
+  groupRatio: 0,
+  padPages: false,
+  slidingOwnBlock: false,
+  inFlightBatches: false,
+  asyncByDefault: false,
+  nullBlockInFit: false,
+  tokensLogged: 'blocks',
+  logStyle: 'gpu-blocks',
+  estimatesLength: false,
+  roundsSizes: false,
+  graphsInBudget: false,
+  samplerFactor: 9.7,
+  nonTorchGiB: 0.13,
+  a100SmallBatch: false,
+  hugeCardBatch: false,
+  latentBlock: { hopper: 64, blackwell: 128 },
+  checkpointKvDtype: false,
+};
+
+const CHANGES: readonly (readonly [since: string, change: Partial<VllmRules>, what: string])[] = [
+  ['0.7.0', { logStyle: 'cuda-blocks', latentCache: true }, 'MLA cache (0.7.1); "# cuda blocks" in the log'],
+  ['0.8.0', { core: 'V1', logStyle: 'two-lines' }, 'V1 is the default engine'],
+  ['0.9.0', { a100SmallBatch: true, estimatesLength: true }, 'A100 left out of the large default batch (2025-05-11)'],
+  ['0.9.2', { groups: true, tokensLogged: 'smallest-group' }, 'hybrid memory allocator (f8a1a2d10)'],
+  ['0.11.0', { groupsWithPipeline: true, checkpointKvDtype: true }, 'unequal full layers share a group (9607d5eb4)'],
+  [
+    '0.12.0',
+    { groupRatio: 1.25, asyncByDefault: true, latentBlock: { hopper: 16, blackwell: 32 } },
+    'group size: largest when below 1.25 × smallest (71df2a57e); asynchronous scheduling on (da786e339)',
+  ],
+  ['0.15.0', { roundsSizes: true }, 'sizes in messages are rounded, not formatted'],
+  ['0.17.0', { samplerFactor: 3.7 }, 'Triton top-k/top-p sampler (c656ba3b4)'],
+  ['0.18.0', { groupRatio: 1.5, nonTorchGiB: 0.25 }, 'group size ratio 1.5 (891c60dcd)'],
+  [
+    '0.21.0',
+    { utilisation: 0.92, graphsInBudget: true, tokensLogged: 'concurrency' },
+    'CUDA graphs in the budget, default utilisation 0.92 (96a85c575); size = concurrency × length (e68fa1b90)',
+  ],
+  [
+    '0.25.0',
+    { padPages: true, slidingOwnBlock: true, inFlightBatches: true },
+    'sliding layers choose their block (67ff0ae30); pages padded (55da232db); batches in flight (cd0de48d0)',
+  ],
+  [
+    '0.27.0',
+    { logStyle: 'one-line', hugeCardBatch: true },
+    'one log line (5f2ee2fa8); 16384 tokens from 160 GiB (4988df2eb)',
+  ],
+  ['0.28.0', { nullBlockInFit: true }, 'null block subtracted in the fit check (76fb6d210)'],
+];
+
+/** Versions whose numbers were checked against the engine's own code or logs, oldest first. */
+export const VLLM_VERSIONS: readonly string[] = ['0.6.6', '0.8.5', '0.10', '0.11', '0.21', '0.24', '0.27', '0.28'];
+export const NEWEST = VLLM_VERSIONS.at(-1) as string;
+const OLDEST = VLLM_VERSIONS[0] as string;
+
+const rulesCache = new Map<string, VllmRules>();
+
+export function rulesOf(version: string): VllmRules {
+  let rules = rulesCache.get(version);
+  if (!rules) {
+    rules = CHANGES.filter(([since]) => compareVersions(version, since) >= 0).reduce<VllmRules>(
+      (all, [, change]) => ({ ...all, ...change }),
+      FIRST,
+    );
+    rulesCache.set(version, rules);
+  }
+  return rules;
+}
+
+/** V0 can still be asked for (or V1 early) by `VLLM_USE_V1` from 0.7 to 0.10. */
+export function rulesFor(version: string, environment: ReadonlyMap<string, string>): VllmRules {
+  const rules = rulesOf(version);
+  const wanted = environment.get('VLLM_USE_V1');
+  const optional = compareVersions(version, '0.7.0') >= 0 && compareVersions(version, '0.11.0') < 0;
+  if (wanted === '0' && optional && rules.core === 'V1') {
+    return { ...rules, core: 'V0', groups: false, tokensLogged: 'blocks', logStyle: 'cuda-blocks' };
+  }
+  if (wanted === '1' && optional && rules.core === 'V0') {
+    return { ...rules, core: 'V1', logStyle: 'two-lines' };
+  }
+  return rules;
+}
+
+const NEWEST_VERSION: EngineVersion = {
+  text: NEWEST,
+  origin: { kind: 'default', text: `newest known version, ${NEWEST}` },
+};
+
+export function resolveVersion(asked: { readonly text: string; readonly origin: Origin } | undefined): EngineVersion {
+  if (!asked) {
+    return NEWEST_VERSION;
+  }
+  const text = asked.text.replace(/^v/i, '');
+  if (!/^\d+(\.\d+)*/.test(text)) {
+    return { ...NEWEST_VERSION, note: `“${asked.text}” names no version: planned with the rules of ${NEWEST}.` };
+  }
+  return { text, origin: asked.origin, note: versionNote(text) };
+}
+
+function versionNote(text: string): string | undefined {
+  if (compareVersions(text, `${NEWEST}.99`) > 0) {
+    return `vLLM ${text} is newer than the newest version known here: planned with the rules of ${NEWEST}.`;
+  }
+  if (compareVersions(text, OLDEST) < 0) {
+    return `vLLM ${text} is older than the oldest version known here: planned with the rules of ${OLDEST}.`;
+  }
+  return undefined;
+}

@@ -1,0 +1,52 @@
+/** The model of a launch: what flags, directives or the file name, looked up in a config.json at hand and the catalogue. */
+import { findModel, nearestModels } from '../core/model/catalogue';
+import { modelFromConfig } from '../core/model/config-json';
+import { type Model, ModelError } from '../core/model/model';
+import type { Launch } from '../launch/launch';
+import type { ModelSource } from '../planner';
+import type { Ask } from './asks';
+import type { Located } from './findings';
+
+/** A config at hand wins over the catalogue: it is the very model. Throws `ModelError` when it cannot be understood. */
+export function namedModel(name: string, models: ModelSource | undefined): Model | undefined {
+  const config = models?.config(name);
+  return config ? modelFromConfig(config.json, { id: name, path: config.path }) : findModel(name);
+}
+
+export function modelOf(
+  launch: Launch,
+  ask: Ask,
+  models: ModelSource | undefined,
+  found: Located[],
+): Model | undefined {
+  const asked = ask.get('model-config') ?? ask.get('model');
+  const written = launch.model;
+  const name = asked?.text ?? (written?.unresolved === undefined ? written?.text : undefined);
+  const range = asked?.range ?? written?.range;
+  const refuse = (code: string, message: string): undefined => {
+    found.push({ finding: { code, severity: 'error', message, option: 'model', fixes: [], refuses: false }, range });
+    return undefined;
+  };
+  if (name === undefined) {
+    return written?.unresolved === undefined
+      ? refuse('model-missing', 'The launch names no model. Say it in a comment, `# kv-planner: model=org/name`.')
+      : refuse(
+          'model-unresolved',
+          `The model is unknown: ${written.unresolved}. Say it in a comment, \`# kv-planner: model=org/name\`.`,
+        );
+  }
+  try {
+    return namedModel(name, models) ?? refuse('model-unknown', unknownModel(name));
+  } catch (error) {
+    if (error instanceof ModelError) {
+      return refuse('model-not-understood', `The config of ${name} was not understood: ${error.message}`);
+    }
+    throw error;
+  }
+}
+
+function unknownModel(name: string): string {
+  const near = nearestModels(name, 3);
+  const like = near.length > 0 ? ` Did you mean ${near.join(', ')}?` : '';
+  return `The model “${name}” is not in the catalogue.${like} A config.json gives its facts: \`--model-config\`, or \`# kv-planner: model=\` one that is known.`;
+}
