@@ -9,7 +9,7 @@ import type { OptionSpec, OptionValue } from './option';
 export interface StartWords {
   /** Leading words of a command, by basename: `['vllm', 'serve']`. */
   readonly commands: readonly (readonly string[])[];
-  /** `python -m MODULE`. */
+  /** Words after `python -m`: a module, and its sub-command where it needs one. */
   readonly modules: readonly string[];
   /** Container images, matched against the name without tag and registry: `vllm/vllm-openai`. */
   readonly images: readonly RegExp[];

@@ -12,6 +12,7 @@ import {
 import { optionDocs } from '../../../src/core/engines/option-docs';
 import { VLLM_ENVIRONMENT } from '../../../src/core/engines/vllm/environment';
 import { VLLM_OPTIONS } from '../../../src/core/engines/vllm/options';
+import { rulesOf, VLLM_VERSIONS } from '../../../src/core/engines/vllm/versions';
 
 const rows = [...VLLM_OPTIONS, ...VLLM_ENVIRONMENT];
 
@@ -74,6 +75,14 @@ describe('the vLLM table', () => {
     const flags =
       '--model --host --port --served-model-name --api-key --chat-template --trust-remote-code --download-dir --tokenizer --tool-call-parser --enable-auto-tool-choice --reasoning-parser --disable-log-requests --enable-log-requests --uvicorn-log-level --seed --revision --load-format --disable-log-stats --swap-space --cpu-offload-gb --kv-transfer-config --compilation-config -O --enable-sleep-mode --attention-backend --generation-config --limit-mm-per-prompt --mm-processor-kwargs --ssl-keyfile --root-path --allowed-origins --response-role --distributed-executor-backend --enforce-eager --max-log-len --enable-lora --lora-modules --data-parallel-size-local --data-parallel-address --data-parallel-rpc-port --headless --api-server-count --config';
     expect(flags.split(' ').filter((flag) => !findOption(VLLM_OPTIONS, flag))).toEqual([]);
+  });
+
+  it('has the defaults that the rules of each version plan with', () => {
+    for (const version of VLLM_VERSIONS) {
+      const rules = rulesOf(version);
+      expect(defaultOf(spec('gpu-memory-utilization'), version)?.value, version).toBe(rules.utilisation);
+      expect(defaultOf(spec('enable-prefix-caching'), version)?.value, version).toBe(rules.core === 'V1');
+    }
   });
 
   it('is what the committed page shows (node scripts/make-option-docs.mjs writes it)', () => {
