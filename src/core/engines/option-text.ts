@@ -28,7 +28,7 @@ function withSince(spec: OptionSpec, value: string): string {
 }
 
 /** One default in words; a text says more than its value. */
-export function defaultText(row: DefaultRow): string {
+function defaultText(row: DefaultRow): string {
   if (row.text !== undefined) {
     return row.text;
   }

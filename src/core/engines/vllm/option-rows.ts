@@ -3,7 +3,7 @@ import type { DefaultRow, OptionReading, OptionSpec, OptionType } from '../optio
 import { readInt, readJson, safeInteger, words } from '../option';
 
 /** Not set, and the engine then does nothing about it. */
-export const UNSET: readonly DefaultRow[] = [{ value: null }];
+const UNSET: readonly DefaultRow[] = [{ value: null }];
 export const OFF: readonly DefaultRow[] = [{ value: false }];
 
 /** Words of an option whose config field may be None. */
