@@ -35,13 +35,13 @@ module.exports = {
     {
       name: 'planner-and-report-stay-below-the-faces',
       severity: 'error',
-      from: { path: '^src/(planner\\.ts|report/)' },
-      to: { path: '^(src|webview|test|scripts)/', pathNot: '^src/(core/|launch/|planner\\.ts|report/)' },
+      from: { path: '^src/(planner(\\.ts|/)|report/)' },
+      to: { path: '^(src|webview|test|scripts)/', pathNot: '^src/(core/|launch/|planner(\\.ts|/)|report/)' },
     },
     {
       name: 'planner-does-not-render',
       severity: 'error',
-      from: { path: '^src/planner\\.ts$' },
+      from: { path: '^src/planner(\\.ts|/)' },
       to: { path: '^src/report/' },
     },
     {

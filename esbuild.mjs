@@ -23,9 +23,29 @@ const node = { ...shared, platform: 'node', format: 'cjs', target: 'node20' };
 /** @type {typeof shared} */
 const browser = { ...shared, platform: 'browser', target: 'es2022', mainFields: ['browser', 'module', 'main'] };
 
+/** What the Node host loads at its first launch file only, as a file of its own. A web worker host can load one file. */
+const HEAVY = 'src/editor/heavy.ts';
+/** @type {esbuild.Plugin} */
+const heavyApart = {
+  name: 'heavy apart',
+  setup(build) {
+    build.onResolve({ filter: /\/heavy$/ }, ({ kind }) =>
+      kind === 'dynamic-import' ? { path: './heavy.js', external: true } : undefined,
+    );
+  },
+};
+
 /** @type {Record<string, typeof shared>} */
 const bundles = {
-  extension: { ...node, entryPoints: ['src/extension.ts'], outfile: 'dist/extension.js', external: ['vscode'] },
+  extension: {
+    ...node,
+    entryPoints: ['src/extension.ts'],
+    outfile: 'dist/extension.js',
+    external: ['vscode'],
+    supported: { 'dynamic-import': false }, // becomes require(): works in every Node host alike
+    plugins: [heavyApart],
+  },
+  heavy: { ...node, entryPoints: [HEAVY], outfile: 'dist/heavy.js', external: ['vscode'] },
   web: {
     ...browser,
     format: 'cjs',
@@ -51,9 +71,11 @@ const chosen = Object.entries(bundles).filter(([name]) => !only || only.includes
 await Promise.all(
   chosen.map(async ([name, options]) => {
     if (watch) {
-      return (await esbuild.context({ ...options, plugins: [progress] })).watch();
+      return (await esbuild.context({ ...options, plugins: [...(options.plugins ?? []), progress] })).watch();
     }
     const { metafile } = await esbuild.build(options);
     writeFileSync(`dist/meta/${name}.json`, JSON.stringify(metafile));
   }),
-);
+).catch(() => {
+  process.exitCode = 1; // esbuild has said why
+});

@@ -15,7 +15,11 @@ const STEPS = [
   tsc('test/host'),
   tsc('test/ui'),
   tsc('scripts'),
-  { name: 'lint and format', script: bin('@biomejs/biome/bin/biome'), args: ['ci', '--error-on-warnings', '.'] },
+  {
+    name: 'lint and format',
+    script: bin('@biomejs/biome/bin/biome'),
+    args: ['ci', '--colors=off', '--error-on-warnings', '.'],
+  },
   { name: 'layers', script: 'scripts/layers.mjs', args: [] },
   { name: 'dead code', script: bin('knip/bin/knip.js'), args: ['--no-progress'] },
 ];

@@ -71,7 +71,14 @@ async function prepare() {
   if (needs.some((name) => name !== 'unit') && (await node('esbuild.mjs')).code !== 0) {
     return false;
   }
-  return !needs.includes('ui') || (await node('scripts/package.mjs')).code === 0;
+  if (!needs.includes('ui')) {
+    return true;
+  }
+  const { code, output } = await node('scripts/package.mjs', [], { quiet: true });
+  if (code !== 0) {
+    console.error(output);
+  }
+  return code === 0;
 }
 
 /** A tier that ends badly, writes nothing or runs no test counts as one failure at least. @param {Tier} tier @returns {Promise<Counts>} */
