@@ -7,6 +7,7 @@ const MAMBA_DTYPES = ['auto', 'float32', 'float16', 'bfloat16'] as const;
 const CACHE: readonly OptionSpec[] = rowsOf(sourceOf('config/cache.py'), [
   {
     name: 'gpu-memory-utilization',
+    role: 'memory-share',
     type: 'float',
     unit: 'share',
     above: 0,
@@ -17,6 +18,7 @@ const CACHE: readonly OptionSpec[] = rowsOf(sourceOf('config/cache.py'), [
   },
   {
     name: 'kv-cache-memory-bytes',
+    role: 'kv-memory',
     type: 'human-int',
     read: readHumanInt,
     words: OR_NONE,
@@ -28,6 +30,7 @@ const CACHE: readonly OptionSpec[] = rowsOf(sourceOf('config/cache.py'), [
   },
   {
     name: 'kv-cache-dtype',
+    role: 'kv-dtype',
     type: 'enum',
     values: [
       'auto',
@@ -67,6 +70,7 @@ const CACHE: readonly OptionSpec[] = rowsOf(sourceOf('config/cache.py'), [
   },
   {
     name: 'block-size',
+    role: 'block-size',
     type: 'int',
     unit: 'tokens',
     min: 1,
@@ -77,6 +81,7 @@ const CACHE: readonly OptionSpec[] = rowsOf(sourceOf('config/cache.py'), [
   },
   {
     name: 'num-gpu-blocks-override',
+    role: 'kv-memory',
     type: 'int',
     unit: 'blocks',
     min: 1,

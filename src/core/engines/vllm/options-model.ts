@@ -5,6 +5,7 @@ import { OFF, OR_NONE, plainRows, readHumanInt, readLength, readLimits, rowsOf, 
 const MODEL: readonly OptionSpec[] = rowsOf(sourceOf('config/model.py'), [
   {
     name: 'model',
+    role: 'model',
     type: 'string',
     defaults: [{ text: 'none: it must be given' }],
     summary: 'Model to serve: a Hub id or a folder; `vllm serve` takes it as its first word.',
@@ -12,6 +13,7 @@ const MODEL: readonly OptionSpec[] = rowsOf(sourceOf('config/model.py'), [
   },
   {
     name: 'max-model-len',
+    role: 'max-length',
     type: 'human-int',
     read: readLength,
     words: ['auto'],

@@ -5,6 +5,7 @@ import { OR_NONE, plainRows, rowsOf, sourceOf } from './option-rows';
 const PARALLEL: readonly OptionSpec[] = rowsOf(sourceOf('config/parallel.py'), [
   {
     name: 'tensor-parallel-size',
+    role: 'tensor',
     short: ['-tp'],
     type: 'int',
     unit: 'GPUs',
@@ -15,6 +16,7 @@ const PARALLEL: readonly OptionSpec[] = rowsOf(sourceOf('config/parallel.py'), [
   },
   {
     name: 'pipeline-parallel-size',
+    role: 'pipeline',
     short: ['-pp'],
     type: 'int',
     unit: 'GPUs',
@@ -25,6 +27,7 @@ const PARALLEL: readonly OptionSpec[] = rowsOf(sourceOf('config/parallel.py'), [
   },
   {
     name: 'data-parallel-size',
+    role: 'data',
     short: ['-dp'],
     type: 'int',
     min: 1,

@@ -5,6 +5,7 @@ import { OR_NONE, readHumanInt, rowsOf, sourceOf } from './option-rows';
 const SCHEDULER: readonly OptionSpec[] = rowsOf(sourceOf('config/scheduler.py'), [
   {
     name: 'max-num-seqs',
+    role: 'max-sequences',
     type: 'int',
     unit: 'requests',
     min: 1,
@@ -18,6 +19,7 @@ const SCHEDULER: readonly OptionSpec[] = rowsOf(sourceOf('config/scheduler.py'),
   },
   {
     name: 'max-num-batched-tokens',
+    role: 'batch-tokens',
     type: 'human-int',
     read: readHumanInt,
     unit: 'tokens',
