@@ -40,10 +40,11 @@ function straddles({ kv }: Plan): string {
   return `The memory left for the KV cache is estimated, and its range straddles what is needed: ${needed}the pool is ${kv?.pool ? wordsOf(kv.pool.bytes) : 'unknown'}.`;
 }
 
+/** What has to be said before anybody can know; the planner has put it into a finding. */
 function missing(plan: Plan): string {
-  return plan.hardware
-    ? 'The memory left for the KV cache is not known.'
-    : 'The file does not say which GPU: give --gpu NAME, or write # kv-planner: gpu=NAME in the file.';
+  const asked = plan.findings.find((f) => f.code.endsWith('-unknown') || f.code === 'bad-directive');
+  const fallback = plan.hardware ? 'The memory left for the KV cache is not known.' : 'The GPU is not known.';
+  return clean(asked?.message ?? fallback);
 }
 
 function fits(plan: Plan): Answer {

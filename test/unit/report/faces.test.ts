@@ -31,7 +31,7 @@ test('the first line says whether it starts, the second how many fit', () => {
   expect(refused[0]).toBe('Starts  no. To serve at least one request, 16.0 GiB KV cache is needed.');
   expect(refused[1]).toMatch(/^Fits {4}nothing while it does not start; its memory is enough for 1,024 requests/);
   const unknown = lines(textOf(withoutGpu()));
-  expect(unknown[0]).toMatch(/^Starts {2}not known\. The file does not say which GPU/);
+  expect(unknown[0]).toMatch(/^Starts {2}not known\. The GPU is not known/);
   expect(lines(textOf(aPlan({ planned: false, findings: [error] })))[0]).toMatch(/^Planned {2}no\. To serve/);
 });
 
