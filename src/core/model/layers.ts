@@ -27,6 +27,8 @@ export interface AttentionShape {
   readonly sharedEvery?: number;
   /** A cross-attention beside each decoder layer. */
   readonly crossHeads?: Heads;
+  /** Heads of each layer, where they differ from layer to layer. */
+  readonly perLayer?: readonly Heads[];
 }
 
 /** One letter for each transformer layer. */
@@ -83,12 +85,18 @@ export function kvLayers(letters: readonly LayerLetter[], shape: AttentionShape)
   };
   const firstShared = letters.length - (shape.sharedTail ?? 0);
   return letters.flatMap((letter, index) => {
-    const own = ownLayers(letter, shape, once);
+    const own = ownLayers(letter, ownShape(shape, index), once);
     const shares = index >= firstShared || (shape.sharedEvery ? index % shape.sharedEvery !== 0 : false);
     const main = shares ? own.map((layer) => once(`shared ${letter}`, () => ({ ...layer, kind: 'shared' }))) : own;
-    return [...main, ...beside(index, shape, once)];
+    return [...main, ...beside(letter, index, shape, once)];
   });
 }
+
+/** Layers made once are told apart by their heads where these differ. */
+const ownShape = (shape: AttentionShape, index: number): AttentionShape => {
+  const heads = shape.perLayer?.[index];
+  return heads ? { ...shape, full: heads, windowed: heads } : shape;
+};
 
 type Once = (key: string, make: () => KvLayer) => KvLayer;
 
@@ -97,7 +105,7 @@ function ownLayers(letter: LayerLetter, shape: AttentionShape, once: Once): KvLa
   const state = () => once('T', () => attention('state', NOTHING));
   switch (letter) {
     case 'S':
-      return [once('S', () => attention('sliding', windowed, shape.window))];
+      return [once(`S${windowed.kvHeads}`, () => attention('sliding', windowed, shape.window))];
     case 'C':
       return [once('C', () => attention('chunked', windowed, shape.chunk))];
     case 'T':
@@ -111,13 +119,15 @@ function ownLayers(letter: LayerLetter, shape: AttentionShape, once: Once): KvLa
     case 'O':
       return [once('O', () => attention('other', NOTHING))];
     default:
-      return [once('F', () => fullLayer(shape))];
+      return [once(`F${shape.full.kvHeads}`, () => fullLayer(shape))];
   }
 }
 
-function beside(index: number, shape: AttentionShape, once: Once): KvLayer[] {
+/** What stands beside an attending layer. */
+function beside(letter: LayerLetter, index: number, shape: AttentionShape, once: Once): KvLayer[] {
   const { indexer, crossHeads } = shape;
-  const indexed = indexer && (!indexer.layers || indexer.layers.includes(index));
+  const attends = letter === 'F' || letter === 'B';
+  const indexed = attends && indexer && (!indexer.layers || indexer.layers.includes(index));
   return [
     ...(indexed ? [once('indexer', () => indexerLayer(indexer.headDim))] : []),
     ...(crossHeads ? [once('cross', () => ({ ...attention('cross', crossHeads), joined: true as const }))] : []),
