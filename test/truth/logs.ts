@@ -1,0 +1,164 @@
+/** Lines of public vLLM start-up logs, replayed through the planner: what it plans must lie within the log's own rounding. */
+import type { Plan } from '../../src/planner';
+import { planText } from '../../src/planner';
+import { GiB } from '../../src/core/units';
+import { readTruth } from './vectors';
+
+interface LogCase {
+  readonly id: string;
+  readonly engine_version?: string;
+  readonly engine_generation: 'V0' | 'V1' | string;
+  readonly model?: string;
+  readonly tp: number;
+  readonly pp: number;
+  readonly dcp?: number;
+  readonly max_model_len?: number;
+  readonly available_kv_gib?: number;
+  readonly block_size?: number;
+  readonly block_size_basis?: string;
+  readonly gpu_blocks?: number;
+  readonly kv_tokens?: number;
+  readonly max_concurrency?: { readonly x: number; readonly for_tokens: number };
+  readonly kv_cache_dtype?: string;
+  readonly features?: readonly string[];
+  readonly error?: {
+    readonly max_seq_len?: number | null;
+    readonly needed_gib?: number | null;
+    readonly available_gib?: number | null;
+    readonly estimated_max_model_len?: number | null;
+    readonly kv_capacity_tokens?: number | null;
+  };
+  readonly expected_formula?: string;
+  readonly agrees?: boolean;
+  readonly disagreement_reason?: string;
+  readonly approx_numbers: boolean;
+}
+
+export type Outcome = 'exact' | 'within rounding' | 'off' | 'not counted' | 'cannot tell';
+
+export interface LogResult {
+  readonly id: string;
+  readonly outcome: Outcome;
+  readonly detail: string;
+}
+
+/** Models that a log shows only by their shape or by a name of its own. */
+const SHAPES: Readonly<Record<string, string>> = {
+  'Qwen3-0.6B shape': 'Qwen/Qwen3-0.6B',
+  'Qwen3-4B AWQ shape': 'Qwen/Qwen3-4B',
+  'Qwen3-8B AWQ shape': 'Qwen/Qwen3-8B',
+  'Qwen2.5-1.5B shape': 'Qwen/Qwen2.5-1.5B-Instruct',
+  '36 layers x 8 KV heads x 128 (Qwen3-4B/8B shape)': 'Qwen/Qwen3-8B',
+  'Qwen2.5-7B (4-bit)': 'Qwen/Qwen2.5-7B-Instruct-AWQ',
+  'MiniMax-M2.7 AWQ': 'MiniMaxAI/MiniMax-M2.5',
+  'MinerU VLM (Qwen2-0.5B decoder)': 'Qwen/Qwen2-0.5B-Instruct',
+  'DeepSeek-R1-Distill-Llama-70B over TP8 (inferred from 40,960 B/token)': 'deepseek-ai/DeepSeek-R1-Distill-Llama-70B',
+  'Qwen/Qwen3-Coder-30B-A3B-Instruct-FP8': 'Qwen/Qwen3-Coder-30B-A3B-Instruct',
+};
+
+export function replayLogs(): readonly LogResult[] {
+  return readTruth<readonly LogCase[]>('vllm-logs.json').map(replay);
+}
+
+function replay(log: LogCase): LogResult {
+  const result = (outcome: Outcome, detail: string): LogResult => ({ id: log.id, outcome, detail });
+  const why = log.disagreement_reason ?? '';
+  if (log.agrees === false || why.startsWith('UNRESOLVED') || log.features?.includes('drafter-unresolved')) {
+    return result('not counted', why || 'marked so');
+  }
+  const stated = log.available_kv_gib ?? log.error?.available_gib ?? undefined;
+  if (stated === undefined) {
+    return result('cannot tell', 'KV bytes not stated');
+  }
+  if (log.approx_numbers) {
+    return result('cannot tell', 'numbers of the log are approximate');
+  }
+  try {
+    return compare(log, stated, result);
+  } catch (error) {
+    return result('cannot tell', (error as Error).message);
+  }
+}
+
+function planAt(log: LogCase, kvBytes: number): Plan {
+  const model = log.model === undefined ? undefined : (SHAPES[log.model] ?? log.model);
+  const shape = model === undefined ? shapeOf(log) : undefined;
+  const length = log.max_model_len ?? log.error?.max_seq_len ?? log.max_concurrency?.for_tokens;
+  const args = [
+    `--model=${model ?? 'example/shape'}`,
+    `--tensor-parallel-size=${log.tp}`,
+    `--pipeline-parallel-size=${log.pp}`,
+    ...(log.dcp ? [`--decode-context-parallel-size=${log.dcp}`] : []),
+    ...(length ? [`--max-model-len=${length}`] : []),
+    ...(log.block_size ? [`--block-size=${log.block_size}`] : []),
+    ...(log.kv_cache_dtype ? [`--kv-cache-dtype=${log.kv_cache_dtype}`] : []),
+  ];
+  const version = /\d+\.\d+(\.\d+)?/.exec(log.engine_version ?? '')?.[0];
+  const environment = log.engine_generation === 'V0' ? "    environment: {VLLM_USE_V1: '0', VLLM_ALLOW_LONG_MAX_MODEL_LEN: '1'}\n" : "    environment: {VLLM_ALLOW_LONG_MAX_MODEL_LEN: '1'}\n";
+  const text = `services:\n  engine:\n    image: vllm/vllm-openai\n${environment}    command:\n${args.map((a) => `      - '${a}'\n`).join('')}`;
+  const [plan] = planText(
+    { text, name: 'compose.yaml' },
+    {
+      flags: { 'kv-memory': String(Math.max(0, Math.floor(kvBytes))), ...(version ? { engine: `vllm@${version}` } : {}) },
+      models: { config: (name) => (name === 'example/shape' && shape ? { json: shape, path: 'shape' } : undefined) },
+    },
+  ).plans;
+  if (!plan?.kv?.pool) {
+    throw new Error(plan?.findings.map((f) => f.message).join('; ') ?? 'no launch found');
+  }
+  return plan;
+}
+
+/** `2*layers*max(1,kvHeads/tp)*headDim*2` names a shape whose model the log does not show. */
+function shapeOf(log: LogCase): unknown {
+  const found = /^2\*(\d+)\*(?:max\(1,(\d+)\/\d+\)|(\d+))\*(\d+)\*2/.exec(log.expected_formula ?? '');
+  if (!found) {
+    throw new Error('model not shown');
+  }
+  const heads = Number(found[2] ?? found[3]);
+  return {
+    architectures: ['LlamaForCausalLM'],
+    num_hidden_layers: Number(found[1]),
+    num_key_value_heads: heads,
+    num_attention_heads: heads * 8,
+    head_dim: Number(found[4]),
+    hidden_size: heads * 8 * Number(found[4]),
+    intermediate_size: 4 * heads * 8 * Number(found[4]),
+    vocab_size: 32000,
+    max_position_embeddings: 131072,
+    torch_dtype: 'bfloat16',
+  };
+}
+
+/** The log prints GiB with this many decimals: the true value lies half a unit of the last one to either side. */
+const halfUnit = (value: number): number => 0.5 / 10 ** (String(value).split('.')[1]?.length ?? 0);
+const HALF = 0.005;
+
+function compare(log: LogCase, stated: number, result: (o: Outcome, d: string) => LogResult): LogResult {
+  const half = Math.min(HALF, halfUnit(stated));
+  const low = planAt(log, (stated - half) * GiB);
+  const high = planAt(log, (stated + half) * GiB);
+  const checks: { what: string; logged: number; low: number; high: number }[] = [];
+  const add = (what: string, logged: number | null | undefined, of: (plan: Plan) => number, slack = 0) => {
+    if (logged !== undefined && logged !== null) {
+      checks.push({ what, logged, low: of(low) - slack, high: of(high) + slack });
+    }
+  };
+  const pool = (plan: Plan) => plan.kv?.pool as NonNullable<NonNullable<Plan['kv']>['pool']>;
+  add('blocks', log.gpu_blocks, (p) => pool(p).blocks.value);
+  add('tokens', log.kv_tokens, (p) => pool(p).tokensAsLogged.value);
+  add('concurrency', log.max_concurrency?.x, (p) => pool(p).maxConcurrencyAsLogged.value, HALF);
+  add('capacity', log.error?.kv_capacity_tokens, (p) => pool(p).tokensAsLogged.value);
+  add('needed GiB', log.error?.needed_gib, (p) => (p.kv?.layout.hold(p.capacity?.maxLength ?? 0).reserved ?? 0) / GiB, halfUnit(log.error?.needed_gib ?? 0));
+  add('estimated length', log.error?.estimated_max_model_len, (p) => p.capacity?.longestContext?.value ?? 0);
+  if (checks.length === 0) {
+    return result('cannot tell', 'the log states KV bytes but nothing to compare');
+  }
+  const text = checks.map((c) => `${c.what} ${c.logged} in ${round(c.low)}…${round(c.high)}`).join(', ');
+  if (!checks.every((c) => c.low <= c.logged && c.logged <= c.high)) {
+    return result('off', text);
+  }
+  return result(checks.every((c) => c.low === c.logged && c.logged === c.high) ? 'exact' : 'within rounding', text);
+}
+
+const round = (x: number): string => String(Math.round(x * 1000) / 1000);
