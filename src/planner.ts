@@ -54,8 +54,8 @@ export interface KvPlan {
   readonly layout: Layout;
   /** Absent while KV bytes are unknown (no GPU). */
   readonly pool?: Pool;
-  /** One request at max length, per GPU. */
-  readonly atMaxLength?: { readonly payload: Figure; readonly reserved: Figure };
+  /** One request at max length (`tokens`), per GPU. */
+  readonly atMaxLength?: { readonly tokens: number; readonly payload: Figure; readonly reserved: Figure };
 }
 
 /** The answer for one launch. Parts are absent where what they need is unknown; a finding says what is missing. */
@@ -271,6 +271,7 @@ function atLength(layout: Layout, tokens: number): NonNullable<KvPlan['atMaxLeng
   const { value: perToken } = layout.bytesPerToken;
   const { value: perBlock } = layout.bytesPerBlock;
   return {
+    tokens,
     payload: of(
       hold.payload,
       'bytes per token × tokens + windows',

@@ -52,7 +52,7 @@ function fits(plan: Plan): Answer {
   if (!capacity) {
     const one = plan.kv?.atMaxLength;
     const text = one
-      ? `not known; one request of the maximum length reserves ${exactBytes(one.reserved.value)} per GPU`
+      ? `not known; one request of ${withCommas(one.tokens)} tokens reserves ${exactBytes(one.reserved.value)} per GPU`
       : 'not known';
     return { label: 'Fits', tone: 'unsure', text };
   }

@@ -53,7 +53,7 @@ function onePlan(plan: Plan, places: Places): object {
       origin: plan.hardware.origin.kind,
     },
     placement: plan.placement && { ...plan.placement },
-    kv: plan.kv && kvOf(plan.kv, plan.capacity?.maxLength),
+    kv: plan.kv && kvOf(plan.kv),
     budget: plan.budget && budgetOf(plan.budget),
     capacity: plan.capacity && capacityOf(plan.capacity),
     starts: plan.starts,
@@ -109,7 +109,7 @@ function layersOf(layers: readonly KvLayer[]): object[] {
   }));
 }
 
-function kvOf({ layout, pool, atMaxLength }: KvPlan, maxLength: number | undefined): object {
+function kvOf({ layout, pool, atMaxLength }: KvPlan): object {
   return {
     dtype: { ...layout.dtype },
     allocator: layout.allocator,
@@ -118,7 +118,7 @@ function kvOf({ layout, pool, atMaxLength }: KvPlan, maxLength: number | undefin
     bytesPerTokenTotal: whole(layout.bytesPerTokenTotal),
     fixedBytesPerRequestPerGpu: whole(layout.fixedBytes),
     bytesPerBlockPerGpu: whole(layout.bytesPerBlock),
-    groups: groupsOf(layout, maxLength === undefined ? undefined : layout.groupBlocks(maxLength)),
+    groups: groupsOf(layout, atMaxLength && layout.groupBlocks(atMaxLength.tokens)),
     atMaxLength: atMaxLength && {
       payloadBytes: whole(atMaxLength.payload),
       reservedBytes: whole(atMaxLength.reserved),

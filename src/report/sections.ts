@@ -81,7 +81,9 @@ function tokens({ layout, atMaxLength }: KvPlan): Section {
   const rows = [rowOf('Per GPU', layout.bytesPerToken), rowOf('Whole deployment', layout.bytesPerTokenTotal)];
   const fixed =
     layout.fixedBytes.value > 0 ? [rowOf('Windows and states of one request, per GPU', layout.fixedBytes)] : [];
-  const longest = atMaxLength ? [rowOf('One request of the maximum length, per GPU', atMaxLength.reserved)] : [];
+  const longest = atMaxLength
+    ? [rowOf(`One request of ${withCommas(atMaxLength.tokens)} tokens, per GPU`, atMaxLength.reserved)]
+    : [];
   return { title: 'Keys and values of one token', blocks: [{ kind: 'rows', rows: [...rows, ...fixed, ...longest] }] };
 }
 

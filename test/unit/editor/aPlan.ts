@@ -181,7 +181,11 @@ export function aPlan(over: Partial<Plan> = {}): Plan {
     kv: {
       layout: aLayout(),
       pool: aPool(),
-      atMaxLength: { payload: aFigure(8192 * 40_960, 'bytes'), reserved: aFigure(8192 * 40_960, 'bytes') },
+      atMaxLength: {
+        tokens: 8192,
+        payload: aFigure(8192 * 40_960, 'bytes'),
+        reserved: aFigure(8192 * 40_960, 'bytes'),
+      },
     },
     budget: aBudget(),
     capacity: {

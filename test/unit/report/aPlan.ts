@@ -197,6 +197,7 @@ export function aPlan(parts: Partial<Plan> = {}): Plan {
       layout: aLayout,
       pool: aPool,
       atMaxLength: {
+        tokens: 8192,
         payload: aFigure(335544320, 'bytes', {}, perGpu),
         reserved: aFigure(335544320, 'bytes', {}, perGpu),
       },
