@@ -24,13 +24,13 @@ const node = { ...shared, platform: 'node', format: 'cjs', target: 'node20' };
 const browser = { ...shared, platform: 'browser', target: 'es2022', mainFields: ['browser', 'module', 'main'] };
 
 /** What the Node host loads at its first launch file only, as a file of its own. A web worker host can load one file. */
-const HEAVY = 'src/editor/heavy.ts';
+const LAZY = 'src/lazy.ts';
 /** @type {esbuild.Plugin} */
-const heavyApart = {
-  name: 'heavy apart',
+const lazyApart = {
+  name: 'lazy apart',
   setup(build) {
-    build.onResolve({ filter: /\/heavy$/ }, ({ kind }) =>
-      kind === 'dynamic-import' ? { path: './heavy.js', external: true } : undefined,
+    build.onResolve({ filter: /\/lazy$/ }, ({ kind }) =>
+      kind === 'dynamic-import' ? { path: './lazy.js', external: true } : undefined,
     );
   },
 };
@@ -43,9 +43,9 @@ const bundles = {
     outfile: 'dist/extension.js',
     external: ['vscode'],
     supported: { 'dynamic-import': false }, // becomes require(): works in every Node host alike
-    plugins: [heavyApart],
+    plugins: [lazyApart],
   },
-  heavy: { ...node, entryPoints: [HEAVY], outfile: 'dist/heavy.js', external: ['vscode'] },
+  lazy: { ...node, entryPoints: [LAZY], outfile: 'dist/lazy.js', external: ['vscode'] },
   web: {
     ...browser,
     format: 'cjs',

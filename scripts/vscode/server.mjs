@@ -52,11 +52,7 @@ export async function startServer({ vsix, settings, tests = false, guarded = fal
   const common = prepare(data, install.folder, settings);
   const env = cleanEnvironment(data);
   if (vsix) {
-    const args = [install.main, '--install-extension', vsix, ...common];
-    const { output } = await run(install.node, args, { env, cwd: data, minutes: 2, quiet: true });
-    if (!/successfully installed/.test(output)) {
-      throw new Error(`${vsix} could not be installed in VS Code's server:\n${withoutNoise(output)}`);
-    }
+    await installExtension(install, vsix, common, env, data);
   }
   const token = guarded ? randomBytes(16).toString('hex') : undefined;
   const args = ['--host', '127.0.0.1', '--port', '0', '--disable-workspace-trust', '--disable-experiments'];
@@ -85,6 +81,22 @@ export async function startServer({ vsix, settings, tests = false, guarded = fal
     uri: (file) => `vscode-remote://127.0.0.1:${port}${file}`,
     stop: () => child.stop(),
   };
+}
+
+/**
+ * @param {import('./install-server.mjs').ServerInstall} install
+ * @param {string} vsix
+ * @param {string[]} common
+ * @param {NodeJS.ProcessEnv} env
+ * @param {string} data
+ */
+async function installExtension(install, vsix, common, env, data) {
+  const args = [install.main, '--install-extension', vsix, ...common];
+  const { output } = await run(install.node, args, { env, cwd: data, minutes: 2, quiet: true });
+  if (!/successfully installed/.test(output)) {
+    fs.rmSync(data, { recursive: true, force: true });
+    throw new Error(`${vsix} could not be installed in VS Code's server:\n${withoutNoise(output)}`);
+  }
 }
 
 /** @param {string} data @param {string} vscode @param {Record<string, unknown> | undefined} settings */

@@ -3,35 +3,60 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { SAMPLES, VSIX } from '../../scripts/lib/paths.mjs';
 import { launchChromium, WEBGPU_FLAGS } from '../../scripts/vscode/chromium.mjs';
 import { startServer } from '../../scripts/vscode/server.mjs';
-import { openWorkbench } from './workbench';
+import { openWorkbench, screenshot } from './workbench';
 
-export interface Session {
+interface Session {
   readonly page: Page;
-  /** What the page wrote as errors. */
-  readonly errors: readonly string[];
   close(): Promise<void>;
 }
 
-export async function startSession(): Promise<Session> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'kv-planner-ui-'));
-  cpSync(SAMPLES, folder, { recursive: true });
-  const settings = { 'editor.hover.delay': 100, 'editor.minimap.enabled': false };
-  const server = await startServer({ vsix: VSIX, settings });
-  const browser = await launchChromium(WEBGPU_FLAGS);
+/** Starts a workbench before the file's tests and ends it after them; a failed test leaves a screenshot. */
+export function useWorkbench(): { readonly page: Page } {
+  let session: Session | undefined;
+  beforeAll(async () => {
+    session = await startSession();
+  });
+  afterAll(() => session?.close());
+  beforeEach(({ task, onTestFailed }) => {
+    onTestFailed(async () => {
+      if (session) {
+        await screenshot(session.page, `failed ${task.name}`.replaceAll(/\W+/g, '-'));
+      }
+    });
+  });
+  return {
+    get page() {
+      if (!session) {
+        throw new Error('The workbench has not been started.');
+      }
+      return session.page;
+    },
+  };
+}
+
+async function startSession(): Promise<Session> {
+  const undo: (() => unknown)[] = [];
   const close = async () => {
-    await browser.close();
-    await server.stop();
-    rmSync(folder, { recursive: true, force: true });
+    for (const step of undo.splice(0).reverse()) {
+      await step();
+    }
   };
   try {
+    const folder = mkdtempSync(path.join(tmpdir(), 'kv-planner-ui-'));
+    undo.push(() => rmSync(folder, { recursive: true, force: true }));
+    cpSync(SAMPLES, folder, { recursive: true });
+    const settings = { 'editor.hover.delay': 100, 'editor.minimap.enabled': false };
+    const server = await startServer({ vsix: VSIX, settings });
+    undo.push(() => server.stop());
+    const browser = await launchChromium(WEBGPU_FLAGS);
+    undo.push(() => browser.close());
     const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
-    const errors: string[] = [];
-    page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
     await openWorkbench(page, server.url(folder));
-    return { page, errors, close };
+    return { page, close };
   } catch (error) {
     await close();
     throw error;

@@ -118,6 +118,13 @@ export async function hoverText(page: Page, word: string, pattern: RegExp): Prom
   });
 }
 
+/** What the lenses of the open editor say. */
+export async function codeLenses(page: Page): Promise<string[]> {
+  const lenses = editorOf(page).locator('.codelens-decoration');
+  await lenses.first().waitFor();
+  return lenses.allTextContents();
+}
+
 /** The messages of the problems panel, for the open folder. Opens the panel. */
 export async function problems(page: Page): Promise<string[]> {
   const panel = page.locator('.markers-panel');
