@@ -18,7 +18,7 @@ import {
   type Workload,
 } from './core/engines/engine';
 import { type Figure, figure, type Origin } from './core/figure';
-import type { Model } from './core/model/model';
+import type { KvLayer, Model } from './core/model/model';
 import { exactly, withCommas } from './core/units';
 import { readLaunches } from './launch';
 import type { DirectiveKey, Launch, LaunchOption, Problem, ReadInput, TextRange } from './launch/launch';
@@ -66,6 +66,8 @@ export interface Plan {
   readonly options: readonly (LaunchOption | Configuration['settings'][number])[];
   readonly model?: Model;
   readonly draft?: Model;
+  /** KV layers that run, those of a draft or MTP head included. */
+  readonly layers?: readonly KvLayer[];
   readonly hardware?: Hardware;
   readonly placement?: Placement;
   readonly kv?: KvPlan;
@@ -152,7 +154,9 @@ const startsOf = (starts: Plan['starts'], findings: readonly PlacedFinding[]): P
 interface Answer {
   readonly version: EngineVersion;
   readonly starts: Plan['starts'];
-  readonly parts: Partial<Pick<Plan, 'model' | 'draft' | 'placement' | 'options' | 'kv' | 'budget' | 'capacity'>>;
+  readonly parts: Partial<
+    Pick<Plan, 'model' | 'draft' | 'layers' | 'placement' | 'options' | 'kv' | 'budget' | 'capacity'>
+  >;
 }
 
 function answerOf(start: Start, context: PlanContext): { readonly answer: Answer; readonly refused: boolean } {
@@ -212,6 +216,7 @@ function planned(start: Start, model: Model, draft: Model | undefined, configura
     parts: {
       model,
       draft,
+      layers: configuration.layers,
       placement: configuration.placement,
       options: configuration.settings,
       budget,

@@ -37,7 +37,7 @@ function onePlan(plan: Plan, places: Places): object {
     model: plan.model && {
       id: plan.model.id,
       source: plan.model.source.text,
-      layers: layersOf(plan.model.layers),
+      layers: layersOf(ownLayers(plan)),
       parameters: plan.model.parameters,
       weightBytes: weightBytesOf(plan.model),
     },
@@ -85,6 +85,11 @@ function launchOf(plan: Plan, places: Places): object {
 const rangeOf = (range: TextRange, places: Places): object => ({ start: places(range.start), end: places(range.end) });
 
 const weightBytesOf = (model: Model): number | undefined => model.weights && Math.round(model.weights.bytes);
+
+/** The layers of the model that run, MTP heads included; those of a separate draft model stand under `draft`. */
+function ownLayers({ model, draft, layers }: Plan): readonly KvLayer[] {
+  return (layers ?? model?.layers ?? []).filter((layer) => !(draft && layer.draft));
+}
 
 /** KV layers that are alike, counted, in order of first appearance. */
 function layersOf(layers: readonly KvLayer[]): object[] {

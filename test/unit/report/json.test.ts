@@ -3,7 +3,7 @@ import Ajv2020 from 'ajv/dist/2020';
 import { expect, test } from 'vitest';
 import { planJson } from '../../../src/report/json';
 import { placesOf } from '../../../src/report/places';
-import { aFile, aLayout, aPlan, FILE, TEXT, withoutGpu } from './aPlan';
+import { aFile, aLayout, aModel, aPlan, FILE, TEXT, withoutGpu } from './aPlan';
 
 // The shipped schema lets later versions add keys; here no key may appear that it does not name.
 const schema = JSON.parse(readFileSync('schema/plan.schema.json', 'utf8'), (_, value) =>
@@ -77,6 +77,16 @@ test('every figure of the seed example stands under its name', () => {
     high: 2500000001,
     why: 'profile of 8,192 tokens',
   });
+});
+
+test('an MTP head is a layer of the model, the layers of a draft model are not', () => {
+  const { model } = aPlan();
+  const head = { ...aModel.layers[0], kind: 'full', kvHeads: 8, headDim: 128, valueDim: 128, draft: true } as const;
+  const layers = [...aModel.layers, head];
+  const [mtp, drafted] = jsonOf(aFile(aPlan({ layers }), aPlan({ layers, draft: model }))).plans;
+  expect(mtp.model.layers).toMatchObject([{ count: 80 }, { count: 1, draft: true }]);
+  expect(drafted.model.layers).toMatchObject([{ count: 80 }]);
+  expect(drafted.draft.layers).toMatchObject([{ count: 80 }]);
 });
 
 test('places count from 1, in UTF-16 units, with exclusive ends', () => {
