@@ -1,3 +1,34 @@
-import type { ExtensionContext } from 'vscode';
+/** Activation: registers, and returns. What is heavy is loaded on first use. */
+import { type ExtensionContext, window } from 'vscode';
+import { createDashboard, VIEW_TYPE } from './dashboard/panel';
+import { registerCodeLens } from './editor/code-lens';
+import { registerCommands, runOn } from './editor/commands';
+import { registerDiagnostics } from './editor/diagnostics';
+import { createGrammars } from './editor/grammars';
+import { registerHover } from './editor/hover';
+import { createPlans } from './editor/plans';
+import { registerQuickFixes } from './editor/quick-fix';
+import { registerReports } from './editor/report';
+import { registerStatusBar } from './editor/status-bar';
 
-export function activate(_context: ExtensionContext): void {}
+export function activate(context: ExtensionContext): void {
+  const log = window.createOutputChannel('KV Planner', { log: true });
+  const plans = createPlans(createGrammars(context.extensionUri, log), log);
+  const reports = registerReports(plans);
+  const dashboard = createDashboard(context.extensionUri, { ...plans, run: runOn });
+  context.subscriptions.push(
+    log,
+    plans,
+    reports,
+    dashboard,
+    registerCommands(plans, reports, dashboard.show),
+    registerHover(plans),
+    registerCodeLens(plans),
+    registerDiagnostics(plans),
+    registerQuickFixes(plans),
+    registerStatusBar(plans),
+    window.registerWebviewPanelSerializer(VIEW_TYPE, {
+      deserializeWebviewPanel: (panel, state) => dashboard.restore(panel, state),
+    }),
+  );
+}

@@ -21,7 +21,7 @@ export function registerCodeLens(plans: Plans): Disposable {
       if (!made || token.isCancellationRequested) {
         return [];
       }
-      const { lensLine } = await import('./heavy');
+      const { lensLine } = await import('../lazy');
       return made.plans.map((plan) => {
         const target: CommandTarget = { uri: document.uri.toString(), offset: plan.launch.head.start };
         return new CodeLens(rangeIn(document, plan.launch.head), {

@@ -11,7 +11,7 @@ import {
   workspace,
 } from 'vscode';
 import type { Plan } from '../planner';
-import { COMMANDS, targetOf } from './command-names';
+import { COMMANDS, type CommandTarget, targetOf } from './command-names';
 import { type Plans, planAt } from './plans';
 import type { Reports } from './report';
 import { SECTION } from './settings';
@@ -48,6 +48,12 @@ export function registerCommands(plans: Plans, reports: Reports, openDashboard: 
       await setGpu(place, await planOf(place));
     }),
   );
+}
+
+/** Runs a command on one launch, as a link to it would. */
+export function runOn(command: 'showReport' | 'setGpu', uri: Uri, offset: number): void {
+  const target: CommandTarget = { uri: uri.toString(), offset };
+  void commands.executeCommand(COMMANDS[command], target);
 }
 
 /** Where a link says, else the cursor of the active editor. */
@@ -98,7 +104,7 @@ interface GpuItem extends QuickPickItem {
 }
 
 async function gpuItems(current: string): Promise<GpuItem[]> {
-  const { gpuChoices } = await import('./heavy');
+  const { gpuChoices } = await import('../lazy');
   const items = gpuChoices().map(({ name, memory }) => ({
     label: name,
     description: memory,

@@ -1,6 +1,6 @@
 /** What a hover says, as Markdown: the answer first, then the formula with its numbers, then where they came from. */
+import { defaultsText, takesText, versionsText } from '../core/engines/option-text';
 import type { Figure } from '../core/figure';
-import { withCommas } from '../core/units';
 import type { LaunchOption, TextRange } from '../launch/launch';
 import type { Plan } from '../planner';
 import { headline } from '../report/headline';
@@ -150,15 +150,11 @@ function aboutOption(plan: Plan, option: LaunchOption): string {
     return '';
   }
   const version = `${plan.engine.title} ${plan.engine.version.text}`;
-  const row = spec.defaults.at(-1);
-  const fallback = row && (row.text ?? (row.value === undefined ? undefined : JSON.stringify(row.value)));
-  const bounds = spec.values ? `one of ${spec.values.join(', ')}` : boundsOf(spec.min, spec.above, spec.max);
-  const life = [spec.since && `since ${spec.since}`, spec.until && `gone in ${spec.until}`];
-  const facts = [fallback && `default ${fallback}`, bounds, ...life, `read from ${spec.source}`].filter(Boolean);
-  return `---\n\n${code(`--${spec.name}`)} ${escaped(`${spec.summary} (${version}: ${facts.join('; ')})`)}`;
-}
-
-function boundsOf(min?: number, above?: number, max?: number): string {
-  const low = min !== undefined ? `at least ${withCommas(min)}` : above !== undefined ? `above ${above}` : '';
-  return [low, max !== undefined ? `at most ${withCommas(max)}` : ''].filter(Boolean).join(', ');
+  const facts = [
+    `takes ${takesText(spec)}`,
+    `default ${defaultsText(spec)}`,
+    versionsText(spec),
+    `read from ${spec.source}`,
+  ];
+  return `---\n\n${code(`--${spec.name}`)} ${escaped(`${spec.summary} (${version}: ${facts.filter(Boolean).join('; ')})`)}`;
 }

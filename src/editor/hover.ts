@@ -19,7 +19,7 @@ export function registerHover(plans: Plans): Disposable {
       if (!made || token.isCancellationRequested) {
         return undefined;
       }
-      const { hoverTarget, hoverText } = await import('./heavy');
+      const { hoverTarget, hoverText } = await import('../lazy');
       const offset = document.offsetAt(position);
       for (const plan of made.plans) {
         const target = hoverTarget(plan, offset);

@@ -8,6 +8,7 @@ import {
   type Uri,
   workspace,
 } from 'vscode';
+import { launchAt } from '../launch/at';
 import type { Overrides, Plan, PlanResult } from '../planner';
 import { isSupported } from './documents';
 import { createFiles } from './files';
@@ -62,7 +63,7 @@ export function createPlans(grammars: GrammarStore, log: LogOutputChannel): Plan
     if (!isSupported(document) || !mayHoldLaunch(text)) {
       return undefined;
     }
-    const { planText } = await import('./heavy');
+    const { planText } = await import('../lazy');
     const input = {
       text,
       name: workspace.asRelativePath(document.uri, false),
@@ -144,8 +145,8 @@ export function createPlans(grammars: GrammarStore, log: LogOutputChannel): Plan
 
 const isWanting = ({ needs }: PlanResult): boolean => needs.grammars.length + needs.files.length > 0;
 
-/** The launch that holds an offset; else the one whose head stands last before it; else the first. */
+/** The plan of the launch at an offset. */
 export function planAt(plans: readonly Plan[], offset: number): Plan | undefined {
-  const inside = plans.find(({ launch }) => offset >= launch.range.start && offset <= launch.range.end);
-  return inside ?? plans.findLast(({ launch }) => launch.head.start <= offset) ?? plans[0];
+  const launches = plans.map((plan) => plan.launch);
+  return plans[launchAt(launches, offset)];
 }

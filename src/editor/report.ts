@@ -29,7 +29,7 @@ export function registerReports(plans: Plans): Reports {
       if (!made) {
         return l10n.t('No launch was found in {0}.', workspace.asRelativePath(document.uri));
       }
-      const { reportMarkdown, reportOf } = await import('./heavy');
+      const { reportMarkdown, reportOf } = await import('../lazy');
       const plan = offset === undefined ? undefined : planAt(made.plans, offset);
       const result = plan ? { plans: [plan], problems: made.problems } : made;
       const name = workspace.asRelativePath(document.uri, false);

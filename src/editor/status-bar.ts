@@ -25,7 +25,7 @@ export function registerStatusBar(plans: Plans): Disposable {
       item.hide();
       return;
     }
-    const { hoverText, statusLine } = await import('./heavy');
+    const { hoverText, statusLine } = await import('../lazy');
     const target: CommandTarget = { uri: editor.document.uri.toString(), offset: plan.launch.head.start };
     item.text = `$(server) ${statusLine(plan)}`;
     item.tooltip = trusted(hoverText(plan, { kind: 'launch', range: plan.launch.head }));

@@ -1,0 +1,40 @@
+/** The page's frame. Nothing in it but our own script and style, by nonce and from our own folder. */
+
+export interface PageParts {
+  readonly script: string;
+  readonly style: string;
+  /** The webview's own source, as its policy names it. */
+  readonly cspSource: string;
+  readonly nonce: string;
+  readonly language: string;
+}
+
+export function pageHtml({ script, style, cspSource, nonce, language }: PageParts): string {
+  const policy = [
+    "default-src 'none'",
+    `script-src 'nonce-${nonce}'`,
+    `style-src ${cspSource}`,
+    `font-src ${cspSource}`,
+    `img-src ${cspSource} data:`,
+  ].join('; ');
+  return `<!DOCTYPE html>
+<html lang="${language}">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>KV Planner</title>
+<link rel="stylesheet" href="${style}">
+</head>
+<body>
+<main id="app" aria-busy="true"></main>
+<script nonce="${nonce}" src="${script}"></script>
+</body>
+</html>`;
+}
+
+/** 128 random bits. */
+export function newNonce(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

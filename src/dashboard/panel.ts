@@ -1,0 +1,55 @@
+/** The dashboard's panel: one beside the file, opened by a command or by the editor's own restart. */
+import { type Disposable, type TextDocument, Uri, ViewColumn, type WebviewPanel, window, workspace } from 'vscode';
+import { type DashboardState, readState } from './protocol';
+import { type DashboardPorts, type Session, startSession } from './session';
+
+export const VIEW_TYPE = 'kvPlanner.dashboard';
+
+export interface Dashboard extends Disposable {
+  /** Opens the panel, or brings it to the front, on the launch at an offset. */
+  show(document: TextDocument | undefined, offset: number): Promise<void>;
+  restore(panel: WebviewPanel, state: unknown): Promise<void>;
+}
+
+export function createDashboard(extension: Uri, ports: DashboardPorts): Dashboard {
+  let open: { readonly panel: WebviewPanel; readonly session: Session } | undefined;
+
+  const attach = (panel: WebviewPanel): Session => {
+    const session = startSession(extension, panel, ports);
+    open = { panel, session };
+    panel.onDidDispose(() => {
+      session.dispose();
+      open = undefined;
+    });
+    return session;
+  };
+
+  return {
+    async show(document, offset) {
+      open?.panel.reveal(undefined, true);
+      const column = { viewColumn: ViewColumn.Beside, preserveFocus: true };
+      const session = open?.session ?? attach(window.createWebviewPanel(VIEW_TYPE, 'KV Planner', column));
+      await session.follow(document, offset);
+    },
+    async restore(panel, raw) {
+      const session = attach(panel);
+      const state = readState(raw);
+      const document = state && (await documentOf(state));
+      if (state && document) {
+        await session.resume(document, state.index, state.whatIf);
+      } else {
+        await session.follow(undefined, 0);
+      }
+    },
+    dispose: () => open?.panel.dispose(),
+  };
+}
+
+/** Undefined when the file is gone. */
+async function documentOf({ file }: DashboardState): Promise<TextDocument | undefined> {
+  try {
+    return await workspace.openTextDocument(Uri.parse(file, true));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,197 @@
+/** What one open panel does: follows the launch at the cursor and every edit, and answers its page. */
+import {
+  Disposable,
+  type Event,
+  env,
+  l10n,
+  Selection,
+  type TextDocument,
+  TextEditorRevealType,
+  Uri,
+  ViewColumn,
+  type Webview,
+  type WebviewPanel,
+  window,
+} from 'vscode';
+import { launchAt } from '../launch/at';
+import type { Overrides, Plan } from '../planner';
+import { newNonce, pageHtml } from './html';
+import {
+  type DashboardState,
+  PROTOCOL,
+  readToHost,
+  type ToHost,
+  type ToPage,
+  type View,
+  type WhatIf,
+} from './protocol';
+
+/** What the editor offers the dashboard. */
+export interface DashboardPorts {
+  of(document: TextDocument): Promise<{ readonly plans: readonly Plan[] } | undefined>;
+  whatIf(document: TextDocument, flags: Overrides): Promise<{ readonly plans: readonly Plan[] } | undefined>;
+  readonly onDidChange: Event<TextDocument>;
+  /** A command that the page may ask for, on the launch that is shown. */
+  run(command: 'showReport' | 'setGpu', uri: Uri, offset: number): void;
+}
+
+export interface Session extends Disposable {
+  /** Shows the launch at an offset. A file without a launch leaves what is shown. */
+  follow(document: TextDocument | undefined, offset: number): Promise<void>;
+  /** Shows what a panel of an earlier window showed. */
+  resume(document: TextDocument, index: number, whatIf: WhatIf): Promise<void>;
+}
+
+/** Moving through a file should not redraw at every line. */
+const PAUSE = 120;
+
+const UNTRIED: WhatIf = { gpu: '', gpus: '', prompt: '', output: '' };
+
+interface Shown {
+  readonly document: TextDocument;
+  readonly index: number;
+  readonly whatIf: WhatIf;
+}
+
+export function startSession(extension: Uri, panel: WebviewPanel, ports: DashboardPorts): Session {
+  let at: Shown | undefined;
+  let ready = false;
+  let turn = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  const post = (message: ToPage): void => void panel.webview.postMessage(message);
+
+  /** Sends what is shown now, unless something newer is on its way or the page is not there yet. */
+  const refresh = async (): Promise<void> => {
+    const mine = ++turn;
+    const answer = await viewOf(ports, at);
+    if (ready && mine === turn) {
+      post({ version: PROTOCOL, type: 'show', ...answer });
+    }
+  };
+
+  const follow = async (document: TextDocument | undefined, offset: number): Promise<void> => {
+    const made = document && (await ports.of(document));
+    if (document && made && made.plans.length > 0) {
+      const launches = made.plans.map((plan) => plan.launch);
+      const index = launchAt(launches, offset);
+      if (at?.document === document && at.index === index) {
+        return;
+      }
+      at = { document, index, whatIf: UNTRIED };
+    } else if (at) {
+      return;
+    }
+    await refresh();
+  };
+
+  const followActive = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      const editor = window.activeTextEditor;
+      if (editor) {
+        void follow(editor.document, editor.document.offsetAt(editor.selection.active));
+      }
+    }, PAUSE);
+  };
+
+  const answer = async (message: ToHost): Promise<void> => {
+    switch (message.type) {
+      case 'ready':
+        ready = true;
+        return refresh();
+      case 'request': {
+        at = at && { ...at, whatIf: message.whatIf };
+        turn++;
+        const reply = { ok: true as const, ...(await viewOf(ports, at)) };
+        return post({ version: PROTOCOL, type: 'reply', to: message.id, reply });
+      }
+      case 'run':
+        return at && run(ports, at, message);
+    }
+  };
+
+  panel.webview.options = {
+    enableScripts: true,
+    localResourceRoots: ['dist', 'media'].map((folder) => Uri.joinPath(extension, folder)),
+  };
+  panel.iconPath = Uri.joinPath(extension, 'media', 'icon.png');
+  const listeners = Disposable.from(
+    panel.webview.onDidReceiveMessage((raw) => {
+      const message = readToHost(raw);
+      if (message) {
+        void answer(message);
+      }
+    }),
+    window.onDidChangeActiveTextEditor(followActive),
+    window.onDidChangeTextEditorSelection(followActive),
+    ports.onDidChange((document) => {
+      if (document === at?.document) {
+        void refresh();
+      }
+    }),
+  );
+  panel.webview.html = htmlOf(panel.webview, extension);
+
+  return {
+    follow,
+    async resume(document, index, whatIf) {
+      at = { document, index, whatIf };
+      await refresh();
+    },
+    dispose() {
+      clearTimeout(timer);
+      listeners.dispose();
+    },
+  };
+}
+
+async function viewOf(ports: DashboardPorts, at: Shown | undefined): Promise<{ view: View; state?: DashboardState }> {
+  const plan = at && (await planOf(ports, at));
+  if (!at || !plan) {
+    return { view: { kind: 'empty', text: emptyText() } };
+  }
+  const { document, index, whatIf } = at;
+  const { gpuChoices, planView, requestsByLength } = await import('../lazy');
+  try {
+    const line = document.positionAt(plan.launch.head.start).line + 1;
+    const view = planView({ plan, points: requestsByLength(plan), line, gpuChoices: gpuChoices(), whatIf });
+    return { view, state: { version: PROTOCOL, file: document.uri.toString(), index, whatIf } };
+  } catch (error) {
+    return { view: { kind: 'error', text: error instanceof Error ? error.message : String(error) } };
+  }
+}
+
+async function planOf(ports: DashboardPorts, { document, index, whatIf }: Shown): Promise<Plan | undefined> {
+  const tried = Object.entries(whatIf).filter(([, value]) => value.trim() !== '');
+  const made = tried.length > 0 ? await ports.whatIf(document, Object.fromEntries(tried)) : await ports.of(document);
+  return made?.plans[Math.min(index, made.plans.length - 1)];
+}
+
+async function run(ports: DashboardPorts, at: Shown, message: Extract<ToHost, { type: 'run' }>): Promise<void> {
+  const { document, index } = at;
+  if (message.command !== 'reveal') {
+    const head = (await ports.of(document))?.plans[index]?.launch.head.start ?? 0;
+    ports.run(message.command, document.uri, head);
+    return;
+  }
+  const { range } = document.lineAt(Math.min(message.line ?? 1, document.lineCount) - 1);
+  const shown = window.visibleTextEditors.find((editor) => editor.document === document);
+  const editor = await window.showTextDocument(document, { viewColumn: shown?.viewColumn ?? ViewColumn.One });
+  editor.selection = new Selection(range.start, range.start);
+  editor.revealRange(range, TextEditorRevealType.InCenterIfOutsideViewport);
+}
+
+function htmlOf(webview: Webview, extension: Uri): string {
+  const uri = (...path: string[]): string => webview.asWebviewUri(Uri.joinPath(extension, 'dist', ...path)).toString();
+  return pageHtml({
+    script: uri('webview', 'main.js'),
+    style: uri('webview', 'main.css'),
+    cspSource: webview.cspSource,
+    nonce: newNonce(),
+    language: env.language,
+  });
+}
+
+const emptyText = (): string =>
+  l10n.t('Open a shell script, a Compose file, a Kubernetes manifest or a vLLM config file that starts an engine.');
