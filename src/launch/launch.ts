@@ -18,7 +18,32 @@ export interface LaunchOption extends Setting {
   readonly nameRange: TextRange;
   /** Where the value stands; absent for a flag without a value and for what no file holds. */
   readonly valueRange?: TextRange;
+  /** How the value is written, for edits; absent where it stands bare in the text. */
+  readonly layers?: readonly Layer[];
+  /** The option stands in another file; its ranges here are those of the word that names that file. */
+  readonly from?: { readonly file: string; readonly range: TextRange; readonly line: number };
 }
+
+/** A way of writing that stands between the text and a value; outermost first. `range` is all that is written so. */
+export interface Layer {
+  readonly kind: LayerKind;
+  readonly range: TextRange;
+}
+
+export type LayerKind =
+  | 'yaml-plain'
+  /** A plain scalar that the engine reads as YAML 1.1 types. */
+  | 'yaml-typed'
+  | 'yaml-single'
+  | 'yaml-double'
+  | 'yaml-block'
+  /** `$$` stands for `$`. */
+  | 'compose'
+  /** `$$(` stands for `$(`. */
+  | 'kubernetes'
+  | 'shell-bare'
+  | 'shell-single'
+  | 'shell-double';
 
 /** What a file says about the machine. */
 export interface HardwareHint {
@@ -79,6 +104,8 @@ export interface Launch {
 export interface Insertion {
   readonly at: number;
   readonly text: string;
+  /** What `{value}` must be encoded for. */
+  readonly layers?: readonly Layer[];
 }
 
 /** Something that could not be read. `range` absent = the whole file. */

@@ -1,0 +1,159 @@
+/** A start as its form found it → a launch: options, the file that `--config` names, environment, hardware. */
+import { findOption, readOptionValue } from '../core/engines/option';
+import { readConfig } from './config-file';
+import type { LaunchEngine } from './engines';
+import type { HardwareHint, Launch, LaunchOption, TextRange } from './launch';
+import { linesOf } from './lines';
+import type { Draft, Reading } from './reading';
+import { layersOf, rangeOf, unresolvedIn } from './text/mapped';
+import { type Arguments, type ArgumentWords, readArguments } from './words/arguments';
+import { wordInsertion } from './words/insertion';
+import { knownTexts, type Variable } from './words/variable';
+import { parseYaml } from './yaml/document';
+
+export function assemble(reading: Reading, draft: Draft): Launch {
+  const { start } = draft;
+  const input: ArgumentWords = {
+    words: start.words,
+    shell: draft.shell,
+    text: reading.text,
+    line: (offset) => reading.lines.line(offset),
+  };
+  const read = readArguments(input, start.engine, start.positionalModel);
+  const config = followConfig(reading, read, start.engine);
+  const options = [...environmentOptions(reading, start.environment, start.engine), ...config.options, ...read.options];
+  const insertion = draft.insertion ?? wordInsertion(input, start, read.options);
+  const version = start.image?.engine === start.engine ? start.image.version : undefined;
+  const model = read.model ?? modelOf(options, start.engine);
+  return {
+    file: reading.input.name,
+    form: draft.form,
+    engine: start.engine.id,
+    ...(version ? { version } : {}),
+    role: roleOf(options),
+    title: draft.title,
+    range: draft.range,
+    head: start.head,
+    options,
+    ...(model ? { model } : {}),
+    environment: knownTexts(start.environment),
+    hardware: withVisibleDevices(start.hardware, start.environment),
+    directives: [],
+    ...(insertion ? { insertion } : {}),
+  };
+}
+
+export function modelOf(options: readonly LaunchOption[], engine: LaunchEngine): Launch['model'] {
+  const option = options.findLast((o) => o.name === engine.start.modelOption && o.error === undefined);
+  if (!option) {
+    return undefined;
+  }
+  const range = option.valueRange ?? option.range;
+  return option.unresolved === undefined
+    ? { text: String(option.value), range }
+    : { text: option.raw, range, unresolved: option.unresolved };
+}
+
+/** A server that only prefills or only decodes says so in an option. */
+export function roleOf(options: readonly LaunchOption[]): Launch['role'] {
+  for (const option of options) {
+    const value = option.name.includes('transfer') || option.name.includes('disaggregation') ? option.value : undefined;
+    const text = value === undefined ? '' : JSON.stringify(value);
+    if (/"kv_producer"|^"prefill"/.test(text)) {
+      return 'prefill';
+    }
+    if (/"kv_consumer"|^"decode"/.test(text)) {
+      return 'decode';
+    }
+  }
+  return 'serve';
+}
+
+/** Variables that set an option of this engine; anything on the command line comes after and wins. */
+function environmentOptions(
+  reading: Reading,
+  variables: readonly Variable[],
+  engine: LaunchEngine,
+): readonly LaunchOption[] {
+  return variables.flatMap(({ name, value }) => {
+    const spec = engine.options.find((o) => o.env === name);
+    if (!spec) {
+      return [];
+    }
+    const range = rangeOf(value);
+    const unresolved = unresolvedIn(value);
+    const read = unresolved === undefined ? readOptionValue(spec, value.text) : { unresolved };
+    const raw = reading.text.slice(range.start, range.end);
+    const layers = layersOf(value, 0, value.text.length, false);
+    const place = { range, nameRange: range, valueRange: range, line: reading.lines.line(range.start), layers };
+    return [{ name: spec.name, spec, raw, origin: 'env' as const, ...place, ...read }];
+  });
+}
+
+/** A list of devices says how many there are, unless something nearer did. */
+function withVisibleDevices(hardware: HardwareHint, variables: readonly Variable[]): HardwareHint {
+  const visible = variables.findLast((v) => /^(?:CUDA|NVIDIA|HIP|ROCR)_VISIBLE_DEVICES$/.test(v.name));
+  const devices = visible && unresolvedIn(visible.value) === undefined ? visible.value.text.split(',') : [];
+  if (
+    hardware.count ||
+    !visible ||
+    !devices.every((d) => /^\s*(?:\d+|GPU-[\w-]+|MIG-[\w-]+)\s*$/.test(d)) ||
+    devices.length === 0
+  ) {
+    return hardware;
+  }
+  return { ...hardware, count: { value: devices.length, range: rangeOf(visible.value) } };
+}
+
+/** The engine reads the file before its own words, so these options come first and the words win. */
+function followConfig(
+  reading: Reading,
+  read: Arguments,
+  engine: LaunchEngine,
+): { readonly options: readonly LaunchOption[] } {
+  const named = read.options.findLast((o) => o.spec !== undefined && o.name === engine.start.configOption);
+  if (
+    !named?.valueRange ||
+    typeof named.value !== 'string' ||
+    !/\.ya?ml$/i.test(named.value) ||
+    isAttached(reading, named)
+  ) {
+    return { options: [] };
+  }
+  const body = reading.written.get(named.value) ?? reading.written.get(named.value.replace(/^.*\//, ''));
+  if (body) {
+    const range = body.extent;
+    return readConfig(parseYaml(reading.text, range), engine, reading.lines);
+  }
+  const text = reading.file(named.value);
+  if (typeof text !== 'string') {
+    return { options: [] };
+  }
+  const lines = linesOf(text);
+  const { options } = readConfig(parseYaml(text, { start: 0, end: text.length }), engine, lines);
+  return { options: options.map((o) => elsewhere(o, named.value as string, named)) };
+}
+
+/** `--config=FILE` is one word, and the engines look for two. */
+function isAttached(reading: Reading, option: LaunchOption): boolean {
+  const between = reading.text.slice(option.nameRange.end, option.valueRange?.start);
+  return between.startsWith('=');
+}
+
+function elsewhere(option: LaunchOption, file: string, named: LaunchOption): LaunchOption {
+  const { valueRange: _value, layers: _layers, ...rest } = option;
+  const place: TextRange = named.range;
+  return {
+    ...rest,
+    range: place,
+    nameRange: place,
+    ...(named.line === undefined ? {} : { line: named.line }),
+    from: { file, range: option.range, line: option.line ?? 1 },
+  };
+}
+
+/** Whether a word of a YAML map could be this engine's option, for telling its config from other files. */
+export const isOptionKey = (engine: LaunchEngine, key: string): boolean => {
+  const found = findOption(engine.options, `--${key}`);
+  return found !== undefined && !('ambiguous' in found) && !found.abbreviated;
+};

@@ -1,0 +1,114 @@
+/** The options an engine reads from a YAML file (`--config FILE`): PyYAML's types, one key an option. */
+import { isMap, isScalar, isSeq, type Node } from 'yaml';
+import { findOption, type OptionReading, type OptionValue, readOptionValue } from '../core/engines/option';
+import type { LaunchEngine } from './engines';
+import type { Launch, LaunchOption } from './launch';
+import type { Lines } from './lines';
+import { rangeOf } from './text/mapped';
+import type { YamlDocument } from './yaml/document';
+import { pythonText, pythonValue, scalarPythonText } from './yaml/python';
+import { scalarText } from './yaml/scalar';
+import { type Entry, entries, follow, nodeRange, trimmedEnd } from './yaml/view';
+
+export interface ConfigOptions {
+  readonly options: readonly LaunchOption[];
+  readonly model?: Launch['model'];
+}
+
+export function readConfig(doc: YamlDocument, engine: LaunchEngine, lines: Lines): ConfigOptions {
+  const options = entries(doc, doc.root).flatMap((e) => readEntry(doc, e, engine, lines));
+  const model = options.findLast((o) => o.name === engine.start.modelOption);
+  return model?.valueRange && typeof model.value === 'string'
+    ? { options, model: { text: model.value, range: model.valueRange } }
+    : { options };
+}
+
+/** Nothing for a `false` that has no `--no-` form: the engine drops it silently. */
+function readEntry(doc: YamlDocument, e: Entry, engine: LaunchEngine, lines: Lines): readonly LaunchOption[] {
+  const key = scalarText(doc, e.keyNode);
+  const nameRange = rangeOf(key);
+  const found = findOption(engine.options, key.text.startsWith('-') ? key.text : `--${key.text}`);
+  const line = lines.line(nameRange.start);
+  const base = { name: key.text.replaceAll('_', '-'), range: nameRange, nameRange, origin: 'file' as const, line };
+  const written = writtenIn(doc, e);
+  const placed = { ...base, ...written.place };
+  if (found && 'ambiguous' in found) {
+    return [{ ...placed, error: `${key.text} is ambiguous: it could be ${found.ambiguous.join(', ')}` }];
+  }
+  if (!found) {
+    return [{ ...placed, value: written.value }];
+  }
+  const name = found.path ? `${found.spec.name}.${found.path.join('.')}` : found.spec.name;
+  const known = { ...placed, name, spec: found.spec };
+  if (typeof written.value === 'boolean') {
+    return readBoolean(written.value, found.spec.type === 'flag', found.negated, known);
+  }
+  return [{ ...known, ...reading(written, found.spec, name) }];
+}
+
+type Known = Omit<LaunchOption, 'value' | 'error'> & { readonly raw: string };
+
+/** `true` is the bare flag, `false` its `--no-` form where one exists. */
+function readBoolean(value: boolean, flag: boolean, negated: boolean, known: Known): readonly LaunchOption[] {
+  if (flag) {
+    return value || !negated ? [{ ...known, value: value !== negated }] : [];
+  }
+  return value ? [{ ...known, error: `${known.name} expects a value` }] : [];
+}
+
+function reading(written: Written, spec: NonNullable<LaunchOption['spec']>, name: string): OptionReading {
+  if (spec.type === 'flag') {
+    return { error: `${name} is a flag: true or false, not ${written.text}` };
+  }
+  if (spec.type === 'list' && spec.read === undefined && Array.isArray(written.value)) {
+    return { value: written.value.map((v) => pythonText(v)) };
+  }
+  return readOptionValue(spec, written.text);
+}
+
+interface Written {
+  readonly value: OptionValue;
+  /** What the engine puts on its command line. */
+  readonly text: string;
+  readonly place: Pick<LaunchOption, 'raw' | 'range' | 'valueRange' | 'layers'>;
+}
+
+function writtenIn(doc: YamlDocument, e: Entry): Written {
+  const nameRange = rangeOf(scalarText(doc, e.keyNode));
+  const node = e.value;
+  const value = toValue(doc, node, 0);
+  const text = pythonWords(node, value);
+  if (!node || (isScalar(node) && node.value === '' && node.type === 'PLAIN')) {
+    return { value, text, place: { raw: '', range: nameRange } };
+  }
+  const scalar = isScalar(node) ? scalarText(doc, node, 'yaml-typed') : undefined;
+  const valueRange = scalar ? rangeOf(scalar) : nodeRange(doc, node);
+  const end = { ...valueRange, end: trimmedEnd(doc.text, valueRange.start, valueRange.end) };
+  const range = end.start >= nameRange.start ? { start: nameRange.start, end: end.end } : nameRange;
+  const raw = doc.text.slice(end.start, end.end);
+  return { value, text, place: { raw, range, valueRange: end, ...(scalar ? { layers: scalar.layers } : {}) } };
+}
+
+function pythonWords(node: Node | null, value: OptionValue): string {
+  if (isScalar(node)) {
+    return scalarPythonText(node);
+  }
+  return isSeq(node) && Array.isArray(value) ? value.map((v) => pythonText(v)).join(' ') : pythonText(value);
+}
+
+/** Deeper than any option's value. */
+const MAX_DEPTH = 20;
+
+function toValue(doc: YamlDocument, node: Node | null, depth: number): OptionValue {
+  const at = follow(doc, node);
+  if (depth > MAX_DEPTH || at === null) {
+    return null;
+  }
+  if (isSeq(at)) {
+    return at.items.slice(0, 1000).map((i) => toValue(doc, i as Node, depth + 1));
+  }
+  if (isMap(at)) {
+    return Object.fromEntries(entries(doc, at).map((e) => [e.key, toValue(doc, e.value, depth + 1)]));
+  }
+  return isScalar(at) ? pythonValue(at) : null;
+}

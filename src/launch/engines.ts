@@ -1,0 +1,9 @@
+/** What reading a file needs to know of an engine: its option table and the words that start it. */
+import type { StartWords } from '../core/engines/engine';
+import type { OptionSpec } from '../core/engines/option';
+
+export interface LaunchEngine {
+  readonly id: string;
+  readonly options: readonly OptionSpec[];
+  readonly start: StartWords;
+}

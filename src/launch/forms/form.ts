@@ -1,0 +1,27 @@
+/** A form: one way in which files start engines. One file each; `index.ts` lists them. */
+import type { Form } from '../launch';
+import type { Reading } from '../reading';
+import type { YamlDocument } from '../yaml/document';
+
+/** A form that is told by its YAML: asked for each document of a YAML file, in the list's order. */
+export interface YamlForm {
+  readonly kind: 'yaml';
+  readonly form: Form;
+  /** File names that are of this form whatever they hold. */
+  readonly names?: RegExp;
+  /** From the top-level keys alone, before anything is parsed; `named` = the file's name or the caller says so. */
+  recognises(keys: ReadonlySet<string>, reading: Reading): boolean;
+  read(doc: YamlDocument, reading: Reading): void;
+}
+
+/** A form that is told by its name or first line. */
+export interface TextForm {
+  readonly kind: 'text';
+  readonly form: Form;
+  readonly names: RegExp;
+  /** From the first kilobytes of a text whose name says nothing. */
+  recognises(head: string, reading: Reading): boolean;
+  read(reading: Reading): void;
+}
+
+export type FormReader = YamlForm | TextForm;

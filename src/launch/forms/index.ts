@@ -1,0 +1,7 @@
+/** The forms a launch is read from. A new form is one file and one line here; the first that recognises a text reads it. */
+import { compose } from './compose';
+import type { FormReader } from './form';
+import { kubernetes } from './kubernetes';
+import { vllmConfig } from './vllm-config';
+
+export const FORMS: readonly FormReader[] = [compose, kubernetes, vllmConfig];

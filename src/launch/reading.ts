@@ -1,0 +1,77 @@
+/** What every form's reader gets and gives. */
+import type { LaunchEngine } from './engines';
+import type { Form, GrammarName, Insertion, Launch, Problem, ReadInput, TextRange } from './launch';
+import { type Lines, linesOf } from './lines';
+import type { Mapped } from './text/mapped';
+import type { Start } from './words/start';
+
+/** One call of `readLaunches`. */
+export interface Reading {
+  readonly input: ReadInput;
+  readonly text: string;
+  readonly engines: readonly LaunchEngine[];
+  readonly lines: Lines;
+  /** Bodies of files that this text writes itself (a heredoc), by path. */
+  readonly written: Map<string, Mapped>;
+  /** The text of a file this one names; null when there is none, undefined when it must be fetched first. */
+  file(path: string): string | null | undefined;
+  /** The parser of a grammar; undefined when it must be loaded first. */
+  grammar(name: GrammarName): unknown;
+  problem(message: string, range?: TextRange): void;
+  found(launch: Launch): void;
+}
+
+/** A start with what its form adds. */
+export interface Draft {
+  readonly form: Form;
+  readonly title: string;
+  readonly range: TextRange;
+  readonly start: Start;
+  /** Words went through quoting; false for items of a list. */
+  readonly shell: boolean;
+  /** Made from the words when absent. */
+  readonly insertion?: Insertion;
+}
+
+export interface Collected {
+  readonly launches: Launch[];
+  readonly problems: Problem[];
+  readonly grammars: Set<GrammarName>;
+  readonly files: Set<string>;
+}
+
+export function startReading(input: ReadInput, engines: readonly LaunchEngine[]): Reading & Collected {
+  const collected: Collected = { launches: [], problems: [], grammars: new Set(), files: new Set() };
+  let lines: Lines | undefined;
+  return {
+    ...collected,
+    input,
+    text: input.text,
+    engines,
+    get lines() {
+      lines ??= linesOf(input.text);
+      return lines;
+    },
+    written: new Map(),
+    file: (path) => {
+      const text = input.files?.read(path);
+      if (text === undefined) {
+        collected.files.add(path);
+      }
+      return text;
+    },
+    grammar: (name) => {
+      const grammar = input.grammars?.get(name);
+      if (grammar === undefined) {
+        collected.grammars.add(name);
+      }
+      return grammar;
+    },
+    problem: (message, range) => {
+      collected.problems.push({ file: input.name, message, ...(range ? { range } : {}) });
+    },
+    found: (launch) => {
+      collected.launches.push(launch);
+    },
+  };
+}

@@ -1,0 +1,172 @@
+/** Decoded text that remembers where each character stands in the file: through quotes, escapes, folding, variables. */
+import type { Layer, LayerKind, TextRange } from '../launch';
+
+/** Quotes around part of a text; the range includes them. Compared by identity. */
+export interface Span extends TextRange {
+  readonly kind: 'shell-single' | 'shell-double';
+}
+
+/** `length` decoded characters from `at` on, written at `start`…`end`. */
+export interface Segment {
+  readonly at: number;
+  readonly length: number;
+  readonly start: number;
+  readonly end: number;
+  /** Characters correspond one to one; otherwise the segment is one unit (an escape, a variable). */
+  readonly exact: boolean;
+  readonly span?: Span;
+  /** Why this part cannot be known; its decoded text is then the text as written. */
+  readonly unresolved?: string;
+}
+
+export interface Mapped {
+  readonly text: string;
+  readonly segments: readonly Segment[];
+  /** Ways of writing around the whole text, outermost first. */
+  readonly layers: readonly Layer[];
+  /** All that was written, quotes included. */
+  readonly extent: TextRange;
+}
+
+const NO_LAYERS: readonly Layer[] = [];
+
+/** `text` is the whole file; the result is the part of it between two offsets. */
+export function plainText(text: string, start: number, end: number, layers: readonly Layer[] = NO_LAYERS): Mapped {
+  const segments = [{ at: 0, length: end - start, start, end, exact: true }];
+  return { text: text.slice(start, end), segments, layers, extent: { start, end } };
+}
+
+/** Text that stands for what is written at `where`. */
+export function unit(text: string, where: TextRange): Mapped {
+  const segments = [{ at: 0, length: text.length, start: where.start, end: where.end, exact: false }];
+  return { text, segments, layers: NO_LAYERS, extent: where };
+}
+
+/** Where decoded characters `from`…`to` are written. Quotes are left out when both ends stand inside the same ones. */
+export function rangeOf(m: Mapped, from = 0, to = m.text.length): TextRange {
+  const first = from === to ? segmentAround(m, from) : segmentAt(m, from);
+  const last = from === to ? first : segmentAt(m, to - 1);
+  if (!first || !last) {
+    return m.extent;
+  }
+  const start = offsetIn(first, from, 'start');
+  const end = offsetIn(last, to, 'end');
+  if (first.span === last.span) {
+    return { start, end: Math.max(start, end) };
+  }
+  return { start: first.span?.start ?? start, end: last.span?.end ?? end };
+}
+
+function offsetIn(s: Segment, index: number, edge: 'start' | 'end'): number {
+  return s.exact ? s.start + Math.min(Math.max(index - s.at, 0), s.length) : s[edge];
+}
+
+/** The segment that holds the character at `index`. */
+export function segmentAt(m: Mapped, index: number): Segment | undefined {
+  let low = 0;
+  let high = m.segments.length - 1;
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    const s = m.segments[middle] as Segment;
+    if (index < s.at) {
+      high = middle - 1;
+    } else if (index >= s.at + s.length) {
+      low = middle + 1;
+    } else {
+      return s;
+    }
+  }
+  return undefined;
+}
+
+/** For an empty stretch: an empty segment (`""`) that stands there, else a neighbour. */
+function segmentAround(m: Mapped, index: number): Segment | undefined {
+  const touching = m.segments.filter((s) => s.at <= index && index <= s.at + s.length);
+  return touching.find((s) => s.length === 0) ?? touching.at(-1);
+}
+
+/** Segments that share characters with `from`…`to`. */
+const overlapping = (m: Mapped, from: number, to: number): readonly Segment[] =>
+  m.segments.length === 1 ? m.segments : m.segments.filter((s) => s.at < to && s.at + s.length > from);
+
+/** Why part of `from`…`to` cannot be known; undefined when all of it can. */
+export function unresolvedIn(m: Mapped, from = 0, to = m.text.length): string | undefined {
+  return m.segments.length === 1 && m.segments[0]?.unresolved === undefined
+    ? undefined
+    : overlapping(m, from, to).find((s) => s.unresolved !== undefined)?.unresolved;
+}
+
+/** Collects the parts of a text. */
+export interface Builder {
+  text: string;
+  readonly segments: Segment[];
+}
+
+export const builder = (): Builder => ({ text: '', segments: [] });
+
+export function finish(b: Builder, layers: readonly Layer[], extent: TextRange): Mapped {
+  return { text: b.text, segments: b.segments, layers, extent };
+}
+
+/** Adds decoded characters `from`…`to` of `m`; inside quotes when `span` is given. */
+export function addPart(b: Builder, m: Mapped, from: number, to: number, span?: Span): void {
+  for (const s of overlapping(m, from, to)) {
+    const left = Math.max(from - s.at, 0);
+    const right = Math.min(to - s.at, s.length);
+    if (right > left) {
+      const start = s.exact ? s.start + left : s.start;
+      const end = s.exact ? s.start + right : s.end;
+      push(b, { ...s, at: b.text.length, length: right - left, start, end, span: span ?? s.span });
+      b.text += m.text.slice(s.at + left, s.at + right);
+    }
+  }
+}
+
+/** Adds text that is written otherwise than it reads. */
+export function addUnit(
+  b: Builder,
+  text: string,
+  where: TextRange,
+  more: { span?: Span; unresolved?: string } = {},
+): void {
+  push(b, { at: b.text.length, length: text.length, start: where.start, end: where.end, exact: false, ...more });
+  b.text += text;
+}
+
+function push(b: Builder, s: Segment): void {
+  const last = b.segments.at(-1);
+  const joins = last?.exact && s.exact && last.end === s.start && last.span === s.span;
+  if (joins && last.unresolved === undefined && s.unresolved === undefined) {
+    b.segments[b.segments.length - 1] = { ...last, length: last.length + s.length, end: s.end };
+  } else {
+    b.segments.push(s);
+  }
+}
+
+export function part(m: Mapped, from: number, to: number): Mapped {
+  const b = builder();
+  addPart(b, m, from, to);
+  return finish(b, m.layers, rangeOf(m, from, to));
+}
+
+/** The word as a text of its own (`bash -c "…"`): its quotes become a layer around it. */
+export function asText(word: Mapped): Mapped {
+  const spans = new Set(word.segments.map((s) => s.span));
+  const layers = [
+    ...word.layers,
+    ...[...spans].map((s): Layer => ({ kind: s?.kind ?? 'shell-bare', range: s ?? word.extent })),
+  ];
+  return { ...word, layers, segments: word.segments.map(({ span: _, ...s }) => s) };
+}
+
+/** What a value at `from`…`to` must be encoded for. `shell` is false where words are items of a list. */
+export function layersOf(m: Mapped, from: number, to: number, shell: boolean): readonly Layer[] {
+  if (!shell) {
+    return m.layers;
+  }
+  const range = rangeOf(m, from, to);
+  const first = from === to ? segmentAround(m, from)?.span : segmentAt(m, from)?.span;
+  const last = from === to ? first : segmentAt(m, to - 1)?.span;
+  const kind: LayerKind = first !== undefined && first === last ? first.kind : 'shell-bare';
+  return [...m.layers, { kind, range: first !== undefined && first === last ? first : range }];
+}

@@ -1,0 +1,44 @@
+/** A container image's name: which engine it holds, and which version its tag names. */
+import type { LaunchEngine } from '../engines';
+import type { TextRange } from '../launch';
+import { type Mapped, rangeOf } from '../text/mapped';
+
+export interface Image {
+  readonly engine: LaunchEngine;
+  readonly version?: { readonly text: string; readonly range: TextRange };
+}
+
+export function readImage(word: Mapped, engines: readonly LaunchEngine[]): Image | undefined {
+  const name = nameOf(word.text);
+  const engine = engines.find((e) => e.start.images.some((i) => i.test(name)));
+  if (!engine) {
+    return undefined;
+  }
+  const version = imageVersion(word, engine.id);
+  return version ? { engine, version } : { engine };
+}
+
+/** Without registry, tag and digest. */
+function nameOf(image: string): string {
+  const [plain = ''] = image.split('@');
+  const slash = plain.indexOf('/');
+  const registry = slash === -1 ? '' : plain.slice(0, slash);
+  const path = /[.:]|^localhost$/.test(registry) ? plain.slice(slash + 1) : plain;
+  const colon = path.lastIndexOf(':');
+  return colon > path.lastIndexOf('/') ? path.slice(0, colon) : path;
+}
+
+/** `v0.8.5`, `0.8.5.post1`, `v0.10.0-x86`, `rocm6.4_vllm_0.9.1`; nothing for `latest`, `nightly` or months (`25.09-py3`). */
+function imageVersion(word: Mapped, engineId: string): Image['version'] {
+  const [plain = ''] = word.text.split('@');
+  const tagAt = plain.lastIndexOf(':') + 1;
+  const tag = tagAt > plain.lastIndexOf('/') && tagAt > 0 ? plain.slice(tagAt) : '';
+  const number = String.raw`v?(\d+\.\d+(?:\.\d+)*(?:\.?(?:post|rc)\d+)?)`;
+  const found = new RegExp(`${engineId}[_-]?${number}`, 'i').exec(tag) ?? new RegExp(`^${number}`, 'i').exec(tag);
+  const text = found?.[1];
+  if (!found || text === undefined || Number.parseInt(text, 10) >= 20) {
+    return undefined;
+  }
+  const from = tagAt + found.index + found[0].indexOf(text);
+  return { text, range: rangeOf(word, from, from + text.length) };
+}

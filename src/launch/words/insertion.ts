@@ -1,0 +1,35 @@
+/** Where an option that is not written can be added, in the manner of the ones that are. */
+import type { Insertion, LaunchOption, Layer } from '../launch';
+import type { ArgumentWords } from './arguments';
+import type { Start } from './start';
+
+/** After the last word of a command. */
+export function wordInsertion(
+  input: ArgumentWords,
+  start: Start,
+  options: readonly LaunchOption[],
+): Insertion | undefined {
+  if (!input.shell) {
+    return undefined;
+  }
+  const last = start.words.at(-1);
+  const at = last ? last.extent.end : start.head.end;
+  const layers: readonly Layer[] = [...(last?.layers ?? []), { kind: 'shell-bare', range: { start: at, end: at } }];
+  const separator = separatorOf(input.text, options);
+  return { at, text: `${separator}--{name}${usesEquals(input.text, options) ? '=' : ' '}{value}`, layers };
+}
+
+/** What stands between the last two options: a space, or a continuation and an indent. */
+function separatorOf(text: string, options: readonly LaunchOption[]): string {
+  const [before, last] = options.slice(-2);
+  const between = before && last ? text.slice(before.range.end, last.nameRange.start) : ' ';
+  return /^[\s\\]+$/.test(between) ? between : ' ';
+}
+
+/** Most options that have a value are written `--a=b`. */
+export function usesEquals(text: string, options: readonly LaunchOption[]): boolean {
+  const valued = options.filter(
+    (o) => o.valueRange !== undefined && o.nameRange.end <= o.valueRange.start && o.from === undefined,
+  );
+  return valued.filter((o) => text[o.nameRange.end] === '=').length * 2 > valued.length;
+}

@@ -1,0 +1,257 @@
+/** A command's words → the engine it starts, through whatever stands before it. */
+import type { LaunchEngine } from '../engines';
+import type { HardwareHint, TextRange } from '../launch';
+import { type Mapped, part, rangeOf } from '../text/mapped';
+import { readContainerRun } from './container';
+import { type Image, readImage } from './image';
+import { assignedName, type Variable } from './variable';
+
+/** What stands around the command: it holds for a script inside it as well. */
+export interface Surroundings {
+  readonly environment: readonly Variable[];
+  readonly hardware: HardwareHint;
+  readonly image?: Image;
+}
+
+export interface Start extends Surroundings {
+  readonly kind: 'start';
+  readonly engine: LaunchEngine;
+  /** The words that start the engine. */
+  readonly head: TextRange;
+  readonly words: readonly Mapped[];
+  readonly positionalModel: boolean;
+}
+
+/** `bash -c "…"`: the commands are inside. */
+export interface Script extends Surroundings {
+  readonly kind: 'script';
+  readonly script: Mapped;
+}
+
+export type Found = Start | Script;
+
+export const NOTHING: Surroundings = { environment: [], hardware: {} };
+
+/** Programs that run the rest of their words as a command; their own flags stand before it. */
+const WRAPPERS = new Set(
+  `accelerate apptainer bwrap caffeinate catchsegv chroot command conda dbus-run-session doas env eval exec firejail gosu
+  hatch ionice kubectl mamba micromamba mpiexec mpirun nice nohup nsys ncu numactl nvprof parallel pdm pipenv pixi poetry
+  prime-run prlimit proot ray rye runuser script setarch setsid singularity srun ssh stdbuf strace su sudo systemd-run
+  systemd-inhibit taskset time timeout tini dumb-init torchrun trap unbuffer unshare uv uvx pipx watch xargs then do`.split(
+    /\s+/,
+  ),
+);
+
+const SHELLS = /^(?:ba|z|da|a|k)?sh$/;
+const CONTAINERS = new Set(['docker', 'podman', 'nerdctl']);
+
+export function findStart(words: readonly Mapped[], engines: readonly LaunchEngine[]): Found | undefined {
+  return find(words, engines, NOTHING, 0);
+}
+
+/** Wrappers inside wrappers are followed this far. */
+const MAX_DEPTH = 8;
+
+function find(
+  words: readonly Mapped[],
+  engines: readonly LaunchEngine[],
+  around: Surroundings,
+  depth: number,
+): Found | undefined {
+  const first = words[0];
+  if (!first || depth > MAX_DEPTH) {
+    return undefined;
+  }
+  const direct = startAt(words, 0, engines, around) ?? scriptAt(words, around);
+  if (direct) {
+    return direct;
+  }
+  const program = basename(first.text);
+  if (CONTAINERS.has(program)) {
+    return inContainer(words, engines, around, depth);
+  }
+  return WRAPPERS.has(program) ? wrapped(words, program, engines, around, depth) : undefined;
+}
+
+const basename = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+
+function wrapped(
+  words: readonly Mapped[],
+  program: string,
+  engines: readonly LaunchEngine[],
+  around: Surroundings,
+  depth: number,
+): Found | undefined {
+  const environment = [...around.environment];
+  for (let i = 1; i < words.length; i++) {
+    const word = words[i] as Mapped;
+    const name = assignedName(word.text);
+    if (name !== undefined && (program === 'env' || program === 'sudo')) {
+      environment.push({ name, value: part(word, name.length + 1, word.text.length) });
+      continue;
+    }
+    const inner = basename(word.text);
+    const rest = words.slice(i);
+    const now = { ...around, environment };
+    const found = startAt(rest, 0, engines, now) ?? scriptAt(rest, now);
+    if (found) {
+      return found;
+    }
+    if (CONTAINERS.has(inner) || WRAPPERS.has(inner)) {
+      return find(rest, engines, now, depth + 1);
+    }
+    if (/\s/.test(word.text) && RUNS_TEXT.has(program)) {
+      return { kind: 'script', ...now, script: word };
+    }
+  }
+  return undefined;
+}
+
+/** Programs that hand a word to a shell. */
+const RUNS_TEXT = new Set(['eval', 'ssh', 'su', 'watch', 'script']);
+
+/** The engine started by the words from `at` on. */
+function startAt(
+  words: readonly Mapped[],
+  at: number,
+  engines: readonly LaunchEngine[],
+  around: Surroundings,
+): Start | undefined {
+  for (const engine of engines) {
+    const length = commandLength(words, at, engine) || 0;
+    const count = length || moduleLength(words, at, engine);
+    if (count > 0) {
+      const rest = words.slice(at + count);
+      if (rest.some((w) => w.text === '--help' || w.text === '-h' || w.text === '--version')) {
+        return undefined;
+      }
+      const positionalModel = length > 0 && engine.start.positionalModel;
+      return {
+        kind: 'start',
+        ...around,
+        engine,
+        head: headRange(words.slice(at, at + count)),
+        words: rest,
+        positionalModel,
+      };
+    }
+  }
+  return undefined;
+}
+
+function headRange(words: readonly Mapped[]): TextRange {
+  const ranges = words.map((w) => rangeOf(w));
+  const start = ranges[0]?.start ?? 0;
+  return { start, end: Math.max(start, ranges.at(-1)?.end ?? start) };
+}
+
+/** How many words of `at`… are one of the engine's commands; the longest one counts. */
+function commandLength(words: readonly Mapped[], at: number, engine: LaunchEngine): number {
+  const program = basename(words[at]?.text ?? '');
+  const lengths = engine.start.commands
+    .filter((c) => c[0] === program && c.every((w, i) => i === 0 || words[at + i]?.text === w))
+    .map((c) => c.length);
+  return lengths.length === 0 ? 0 : Math.max(...lengths);
+}
+
+/** `python -u -m MODULE`, or the module's file. */
+function moduleLength(words: readonly Mapped[], at: number, engine: LaunchEngine): number {
+  if (!/^(?:python[\d.]*|pypy3?)$/.test(basename(words[at]?.text ?? ''))) {
+    return 0;
+  }
+  for (let i = at + 1; i < words.length; i++) {
+    const text = words[i]?.text ?? '';
+    if (text === '-m') {
+      const length = moduleWords(words, i + 1, engine);
+      return length === 0 ? 0 : i + 1 + length - at;
+    }
+    if (text === '-W' || text === '-X') {
+      i++;
+    } else if (!text.startsWith('-')) {
+      return engine.start.modules.some((m) => !m.includes(' ') && isFileOf(text, m)) ? i + 1 - at : 0;
+    }
+  }
+  return 0;
+}
+
+/** A module may need a word after it: `vllm.entrypoints.cli.main serve`. */
+function moduleWords(words: readonly Mapped[], at: number, engine: LaunchEngine): number {
+  const split = engine.start.modules.map((m) => m.split(' '));
+  return split.find((m) => m.every((w, i) => words[at + i]?.text === w))?.length ?? 0;
+}
+
+const isFileOf = (path: string, module: string): boolean => {
+  const file = `${module.replaceAll('.', '/')}.py`;
+  return path === file || path.endsWith(`/${file}`);
+};
+
+/** `sh -c SCRIPT`, `bash -lc SCRIPT`, `bash -e -c SCRIPT`. */
+function scriptAt(words: readonly Mapped[], around: Surroundings): Script | undefined {
+  if (!SHELLS.test(basename(words[0]?.text ?? ''))) {
+    return undefined;
+  }
+  for (let i = 1; i < words.length; i++) {
+    const text = words[i]?.text ?? '';
+    if (/^-[a-z]*c[a-z]*$/.test(text)) {
+      const script = words[i + 1];
+      return script && { kind: 'script', ...around, script };
+    }
+    if (!/^[-+]/.test(text) && text !== 'pipefail') {
+      return undefined;
+    }
+  }
+  return undefined;
+}
+
+function inContainer(
+  words: readonly Mapped[],
+  engines: readonly LaunchEngine[],
+  around: Surroundings,
+  depth: number,
+): Found | undefined {
+  const run = readContainerRun(words);
+  if (!run) {
+    return undefined;
+  }
+  const image = run.image && readImage(run.image, engines);
+  const now: Surroundings = {
+    environment: [...around.environment, ...run.environment],
+    hardware: { ...around.hardware, ...run.hardware },
+    ...(image ? { image } : around.image ? { image: around.image } : {}),
+  };
+  return startInImage(run.entry, run.words, engines, now, run.image, depth);
+}
+
+/** The words given to a container: a command of their own, or options of the engine its image starts. */
+export function startInImage(
+  entry: readonly Mapped[] | undefined,
+  words: readonly Mapped[],
+  engines: readonly LaunchEngine[],
+  around: Surroundings,
+  imageWord?: Mapped,
+  depth = 0,
+): Found | undefined {
+  const found = find([...(entry ?? []), ...words], engines, around, depth + 1);
+  if (found) {
+    return found;
+  }
+  const engine = around.image?.engine;
+  const first = words[0]?.text ?? '';
+  if (entry !== undefined || !engine || !imageWord || engine.start.imageEntry.length === 0 || isProgram(first)) {
+    return undefined;
+  }
+  return {
+    kind: 'start',
+    ...around,
+    engine,
+    head: rangeOf(imageWord),
+    words,
+    positionalModel: engine.start.positionalModel && !engine.start.imageEntry.includes('-m'),
+  };
+}
+
+/** `docker run IMAGE bash` starts no engine. */
+const isProgram = (word: string): boolean =>
+  SHELLS.test(basename(word)) ||
+  (/^(?:\/|python|nvidia-smi$|sleep$|tail$|ls$|cat$|pip$|env$)/.test(word) &&
+    !/^\/(?:models?|data|mnt|root|workspace|cache)\b/.test(word));

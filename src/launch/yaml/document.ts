@@ -1,0 +1,152 @@
+/** A YAML text as documents, each parsed by itself and tolerantly; what is too big or too deep is not parsed. */
+import { type Alias, type Document, isAlias, isCollection, isPair, type Node, parseDocument } from 'yaml';
+import type { TextRange } from '../launch';
+
+/** Beyond these a document is not parsed. */
+const MAX_LENGTH = 2 * 1024 * 1024;
+const MAX_NESTING = 100;
+
+export interface YamlDocument {
+  /** The whole file. */
+  readonly text: string;
+  /** Where this document begins; node ranges count from here. */
+  readonly base: number;
+  readonly end: number;
+  readonly root: Node | null;
+  readonly errors: readonly { readonly message: string; readonly range: TextRange }[];
+  /** What an alias stands for. */
+  target(alias: Alias): Node | undefined;
+}
+
+/** Where each document of the text stands. A line that begins with `---` starts one wherever it stands. */
+export function documentRanges(text: string): readonly TextRange[] {
+  const starts = [...separators(text)];
+  const ranges = [0, ...starts].map((start, i) => ({ start, end: starts[i] ?? text.length }));
+  return ranges.length === 1
+    ? ranges
+    : ranges.filter((r) => /[^\s#%-]/.test(text.slice(r.start, r.end).replace(/#.*/g, '')));
+}
+
+function* separators(text: string): Generator<number> {
+  for (let at = text.indexOf('\n---'); at !== -1; at = text.indexOf('\n---', at + 1)) {
+    if (/\s|^$/.test(text.charAt(at + 4))) {
+      yield at + 1;
+    }
+  }
+}
+
+export function parseYaml(text: string, range: TextRange): YamlDocument {
+  const part = range.start === 0 && range.end === text.length ? text : text.slice(range.start, range.end);
+  const refusal = tooMuch(part);
+  if (refusal !== undefined) {
+    const errors = [{ message: refusal.message, range: shift(refusal.range, range.start) }];
+    return { text, base: range.start, end: range.end, root: null, errors, target: () => undefined };
+  }
+  return read(text, range, part);
+}
+
+function read(text: string, range: TextRange, part: string): YamlDocument {
+  // Failsafe: no types are resolved, every scalar keeps its text; readers apply their engine's own types.
+  const document = parseDocument(part, {
+    schema: 'failsafe',
+    uniqueKeys: false,
+    prettyErrors: false,
+    strict: false,
+    logLevel: 'silent',
+  });
+  const errors = document.errors.map((e) => ({
+    message: `YAML: ${e.message.charAt(0).toLowerCase()}${e.message.slice(1)}`,
+    range: shift({ start: e.pos[0], end: Math.max(e.pos[0], e.pos[1]) }, range.start),
+  }));
+  let targets: ReadonlyMap<Alias, Node> | undefined;
+  return {
+    text,
+    base: range.start,
+    end: range.end,
+    root: document.contents,
+    errors,
+    target: (alias) => {
+      targets ??= aliasTargets(document);
+      return targets.get(alias);
+    },
+  };
+}
+
+const shift = (r: TextRange, by: number): TextRange => ({ start: r.start + by, end: r.end + by });
+
+/** One walk in document order: an alias means the last anchor of its name before it. */
+function aliasTargets(document: Document): ReadonlyMap<Alias, Node> {
+  const anchors = new Map<string, Node>();
+  const targets = new Map<Alias, Node>();
+  const visit = (node: unknown): void => {
+    if (isPair(node)) {
+      visit(node.key);
+      visit(node.value);
+    } else if (isAlias(node)) {
+      const target = anchors.get(node.source);
+      if (target) {
+        targets.set(node, target);
+      }
+    } else if (node !== null && typeof node === 'object') {
+      remember(node as Node);
+      if (isCollection(node)) {
+        node.items.forEach(visit);
+      }
+    }
+  };
+  const remember = (node: Node): void => {
+    if ('anchor' in node && typeof node.anchor === 'string') {
+      anchors.set(node.anchor, node);
+    }
+  };
+  visit(document.contents);
+  return targets;
+}
+
+/** The parser's time grows faster than its input when nesting is deep, so depth is estimated before parsing. */
+function tooMuch(text: string): { readonly message: string; readonly range: TextRange } | undefined {
+  if (text.length > MAX_LENGTH) {
+    return { message: 'YAML: this document is over 2 MB and was not read', range: { start: 0, end: 0 } };
+  }
+  const at = deepPlace(text);
+  return at === undefined
+    ? undefined
+    : {
+        message: `YAML: nested more than ${MAX_NESTING} deep here; the document was not read`,
+        range: { start: at, end: at + 1 },
+      };
+}
+
+const [LF, SPACE, DASH, QUESTION, OPEN, CLOSE, OPEN_MAP, CLOSE_MAP] = [10, 32, 45, 63, 91, 93, 123, 125];
+
+/** Where brackets, indents and `- - -` first add up to more than allowed. Text in quotes counts as well: an upper bound. */
+function deepPlace(text: string): number | undefined {
+  let flow = 0;
+  const indents: number[] = [];
+  let lineStart = 0;
+  let inIndent = true;
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    if (c === LF) {
+      lineStart = i + 1;
+      inIndent = true;
+    } else if (inIndent && c !== SPACE) {
+      const column = i - lineStart;
+      while (indents.length > 0 && (indents.at(-1) as number) >= column) {
+        indents.pop();
+      }
+      indents.push(column);
+      const next = text.charCodeAt(i + 1);
+      inIndent = (c === DASH || c === QUESTION) && (next === SPACE || next === DASH);
+    }
+    if (c === OPEN || c === OPEN_MAP) {
+      flow++;
+    } else if ((c === CLOSE || c === CLOSE_MAP) && flow > 0) {
+      flow--;
+    }
+    if (flow + indents.length > MAX_NESTING) {
+      return i;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,79 @@
+/** Adding an item to a list of words, in the manner of the items that stand there. */
+import { isSeq, type Node } from 'yaml';
+import type { Insertion, LayerKind } from '../launch';
+import type { YamlDocument } from './document';
+import { nodeRange } from './view';
+
+/** `outer` = the expansion that the list's texts go through. */
+export function listInsertion(doc: YamlDocument, list: Node | null, outer: LayerKind): Insertion | undefined {
+  if (!isSeq(list) || list.items.length === 0) {
+    return undefined;
+  }
+  const last = nodeRange(doc, list.items.at(-1) as Node);
+  const written = doc.text.slice(nodeRange(doc, list).start, last.end);
+  const equals =
+    (written.match(/--[\w.-]+=/g)?.length ?? 0) * 2 > (written.match(/(?:^|[\s"'])--?[a-zA-Z]/g)?.length ?? 0);
+  return list.flow ? flowInsertion(last.end, equals, outer) : blockInsertion(doc, last.start, last.end, equals, outer);
+}
+
+function flowInsertion(at: number, equals: boolean, outer: LayerKind): Insertion {
+  return { at, text: equals ? ', "--{name}={value}"' : ', "--{name}", "{value}"', layers: layersAt(at, outer) };
+}
+
+function layersAt(at: number, outer: LayerKind): NonNullable<Insertion['layers']> {
+  const range = { start: at, end: at };
+  return [
+    { kind: 'yaml-double', range },
+    { kind: outer, range },
+  ];
+}
+
+function blockInsertion(
+  doc: YamlDocument,
+  start: number,
+  end: number,
+  equals: boolean,
+  outer: LayerKind,
+): Insertion | undefined {
+  const dash = dashBefore(doc.text, start);
+  if (dash === undefined) {
+    return undefined;
+  }
+  const at = endOfItem(doc.text, end);
+  const lead = `${eolOf(doc.text)}${indentOf(doc.text, dash)}- `;
+  const quote = doc.text[start] === "'" ? '"' : doc.text[start] === '"' ? '"' : '';
+  const text = equals ? `${lead}${quote}--{name}={value}${quote}` : `${lead}--{name}${lead}"{value}"`;
+  const layers = layersAt(at, outer);
+  return {
+    at,
+    text,
+    layers:
+      equals && quote === '' ? [{ kind: 'yaml-plain', range: { start: at, end: at } }, ...layers.slice(1)] : layers,
+  };
+}
+
+/** The line break this file uses. */
+export function eolOf(text: string): string {
+  const at = text.indexOf('\n');
+  return at > 0 && text[at - 1] === '\r' ? '\r\n' : '\n';
+}
+
+/** The `-` an item hangs on, over an anchor or a tag. */
+function dashBefore(text: string, start: number): number | undefined {
+  const lineStart = text.lastIndexOf('\n', start - 1) + 1;
+  const before = /^([ \t]*(?:- +)*)-[ \t]+(?:[&!]\S*[ \t]+)*$/.exec(text.slice(lineStart, start));
+  return before ? lineStart + (before[1] as string).length : undefined;
+}
+
+/** As much white space as stands before the dash, whatever else is on its line. */
+function indentOf(text: string, dash: number): string {
+  const lineStart = text.lastIndexOf('\n', dash - 1) + 1;
+  return text.slice(lineStart, dash).replace(/[^\t]/g, ' ');
+}
+
+/** After the item's trailing comment, if it has one. */
+export function endOfItem(text: string, end: number): number {
+  const line = text.indexOf('\n', end);
+  const rest = text.slice(end, line === -1 ? text.length : line);
+  return /^[ \t\r]*(?:[ \t]#.*)?$/.test(rest) ? end + rest.trimEnd().length : end;
+}

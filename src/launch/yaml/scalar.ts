@@ -1,0 +1,148 @@
+/** Where each character of a YAML scalar's value is written: quotes, escapes, folded and literal blocks. */
+import type { Scalar } from 'yaml';
+import type { LayerKind } from '../launch';
+import { addUnit, type Builder, builder, finish, type Mapped, plainText } from '../text/mapped';
+import type { YamlDocument } from './document';
+
+const KINDS: Readonly<Record<string, LayerKind>> = {
+  PLAIN: 'yaml-plain',
+  QUOTE_SINGLE: 'yaml-single',
+  QUOTE_DOUBLE: 'yaml-double',
+  BLOCK_FOLDED: 'yaml-block',
+  BLOCK_LITERAL: 'yaml-block',
+};
+
+/** `plain` says what kind of layer an unquoted scalar is. */
+export function scalarText(doc: YamlDocument, node: Scalar, plain: LayerKind = 'yaml-plain'): Mapped {
+  const value = String(node.value ?? '');
+  const kind = KINDS[node.type ?? 'PLAIN'] ?? 'yaml-plain';
+  const start = (node.range?.[0] ?? 0) + doc.base;
+  const end = Math.max(start, (node.range?.[1] ?? 0) + doc.base);
+  const layers = [{ kind: kind === 'yaml-plain' ? plain : kind, range: { start, end } }];
+  const quote = kind === 'yaml-single' || kind === 'yaml-double' ? 1 : 0;
+  const inner = { start: start + quote, end: Math.max(start + quote, end - quote) };
+  if (kind !== 'yaml-block' && inner.end - inner.start === value.length && doc.text.startsWith(value, inner.start)) {
+    return { ...plainText(doc.text, inner.start, inner.end, layers), extent: { start, end } };
+  }
+  const from = kind === 'yaml-block' ? afterHeader(doc.text, start, end) : inner.start;
+  const b = builder();
+  align({ source: doc.text, value, kind, end: inner.end }, from, b);
+  return finish(b, layers, { start, end });
+}
+
+/** The line of `>-` or `|` is not part of the text. */
+function afterHeader(source: string, start: number, end: number): number {
+  const newline = source.indexOf('\n', start);
+  return newline === -1 || newline >= end ? end : newline + 1;
+}
+
+interface Pairing {
+  readonly source: string;
+  readonly value: string;
+  readonly kind: LayerKind;
+  readonly end: number;
+}
+
+/**
+ * Walks source and value together. White space of the value stands for white space of the source, whatever folding
+ * made of it; everything else is the same character or an escape.
+ */
+function align(p: Pairing, from: number, b: Builder): void {
+  let at = from;
+  let v = 0;
+  while (v < p.value.length) {
+    const step = at < p.end ? stepAt(p, at, v) : undefined;
+    if (!step) {
+      // The rest does not correspond (a repaired error): one unit.
+      addUnit(b, p.value.slice(v), { start: Math.min(at, p.end), end: p.end });
+      return;
+    }
+    addStep(p, b, at, v, step);
+    at += step.source;
+    v += step.value;
+  }
+}
+
+/** Characters of the source and of the value that belong together. */
+interface Step {
+  readonly source: number;
+  readonly value: number;
+  readonly exact: boolean;
+}
+
+function addStep(p: Pairing, b: Builder, at: number, v: number, step: Step): void {
+  if (step.value === 0) {
+    return;
+  }
+  const last = b.segments.at(-1);
+  if (step.exact && last?.exact && last.end === at) {
+    b.segments[b.segments.length - 1] = { ...last, length: last.length + step.value, end: at + step.source };
+  } else {
+    b.segments.push({ at: v, length: step.value, start: at, end: at + step.source, exact: step.exact });
+  }
+  b.text += p.value.slice(v, v + step.value);
+}
+
+function stepAt(p: Pairing, at: number, v: number): Step | undefined {
+  if (p.kind === 'yaml-double' && p.source[at] === '\\') {
+    return escapeStep(p, at);
+  }
+  if (p.kind === 'yaml-single' && p.source.startsWith("''", at)) {
+    return { source: 2, value: 1, exact: false };
+  }
+  const white = whiteLength(p.source, at, p.end);
+  if (white > 0) {
+    return whiteStep(p, at, v, white);
+  }
+  return wordStep(p, at, v);
+}
+
+/** Characters that are the same in both, up to white space or an escape. */
+function wordStep(p: Pairing, at: number, v: number): Step | undefined {
+  let n = 0;
+  while (at + n < p.end && v + n < p.value.length && p.source[at + n] === p.value[v + n] && isWordPart(p, at + n)) {
+    n++;
+  }
+  return n === 0 ? undefined : { source: n, value: n, exact: true };
+}
+
+function isWordPart(p: Pairing, at: number): boolean {
+  const c = p.source[at] as string;
+  const special = (p.kind === 'yaml-double' && c === '\\') || (p.kind === 'yaml-single' && c === "'");
+  return !special && !isWhite(c);
+}
+
+const isWhite = (c: string | undefined): boolean => c === ' ' || c === '\t' || c === '\n' || c === '\r';
+
+function whiteLength(text: string, at: number, end: number): number {
+  let n = 0;
+  while (at + n < end && isWhite(text[at + n])) {
+    n++;
+  }
+  return n;
+}
+
+function whiteStep(p: Pairing, at: number, v: number, white: number): Step {
+  const written = p.source.slice(at, at + white);
+  const kept = whiteLength(p.value, v, p.value.length);
+  if (!written.includes('\n') && kept >= white) {
+    return { source: white, value: white, exact: true };
+  }
+  if (p.kind === 'yaml-block') {
+    return { source: white, value: kept, exact: false };
+  }
+  const lines = written.split('\n').length - 1;
+  return { source: white, value: Math.min(kept, Math.max(1, lines - 1)), exact: false };
+}
+
+const ESCAPE_LENGTH: Readonly<Record<string, number>> = { x: 4, u: 6, U: 10 };
+
+function escapeStep(p: Pairing, at: number): Step {
+  const c = p.source[at + 1] ?? '';
+  if (c === '\n' || c === '\r') {
+    return { source: 1 + whiteLength(p.source, at + 1, p.end), value: 0, exact: false };
+  }
+  const length = ESCAPE_LENGTH[c] ?? 2;
+  const astral = c === 'U' && Number.parseInt(p.source.slice(at + 2, at + 10), 16) > 0xffff;
+  return { source: length, value: astral ? 2 : 1, exact: false };
+}
