@@ -1,7 +1,7 @@
 /** The one road: text + hardware + workload → plans. Synchronous and pure; what comes from outside goes through ports. */
 import type { Capacity, LengthPoint } from './core/capacity/capacity';
 import { capacityOf, requestsByLength as sweepLengths } from './core/capacity/compute';
-import { engineOf } from './core/engines';
+import { ENGINES, engineOf } from './core/engines';
 import {
   type Budget,
   type Configuration,
@@ -89,7 +89,7 @@ export interface PlanResult {
 
 /** Reads the launches of a text and plans each. */
 export function planText(input: ReadInput, context: PlanContext): PlanResult {
-  const read = readLaunches(input);
+  const read = readLaunches(input, ENGINES);
   const lines = linesOf(input.text);
   return {
     plans: read.launches.map((launch) => planLaunch(launch, lines, context)),
@@ -201,7 +201,7 @@ function planned(start: Start, model: Model, draft: Model | undefined, configura
     stated === undefined && hardware ? engine.budget(model, configuration, first, hardware, start.given) : undefined;
   const kv = stated === undefined ? budget?.ranks : first.ranks.map(() => exactly(stated));
   found.push(
-    ...configuration.findings.map((finding) => ({ finding })),
+    ...[...configuration.findings, ...first.findings].map((finding) => ({ finding })),
     ...optionFindings(launch, engine, configuration.version.text),
     ...placementFindings(launch, configuration.placement, hardware),
     ...unknownFindings(start, model, kv !== undefined),

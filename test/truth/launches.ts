@@ -71,12 +71,16 @@ export function launchOf(name: string, vector: Vector): VectorLaunch {
   const words = [model, ...rest].join('/');
   const option = (pattern: RegExp) => words.match(pattern)?.[1];
   const args: string[] = [`--model=${MODELS[model.split('+')[0] as string]}`];
-  const add = (flag: string, value: string | number | undefined) => value !== undefined && args.push(`--${flag}=${value}`);
+  const add = (flag: string, value: string | number | undefined) =>
+    value !== undefined && args.push(`--${flag}=${value}`);
 
   add('tensor-parallel-size', option(/tp(\d+)/));
   add('pipeline-parallel-size', option(/\/pp(\d+)/));
   add('block-size', option(/bs(\d+)/));
-  add('kv-cache-dtype', rest.map((word) => DTYPES[word]).find((dtype) => dtype !== undefined));
+  add(
+    'kv-cache-dtype',
+    rest.map((word) => DTYPES[word]).find((dtype) => dtype !== undefined),
+  );
   add('max-model-len', lengthOf(words, vector));
   const inFlight = vector.inp.I ?? 16384;
   const oldRule = words.includes('rule=min');

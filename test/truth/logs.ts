@@ -1,7 +1,8 @@
 /** Lines of public vLLM start-up logs, replayed through the planner: what it plans must lie within the log's own rounding. */
+
+import { GiB } from '../../src/core/units';
 import type { Plan } from '../../src/planner';
 import { planText } from '../../src/planner';
-import { GiB } from '../../src/core/units';
 import { readTruth } from './vectors';
 
 interface LogCase {
@@ -94,12 +95,18 @@ function planAt(log: LogCase, kvBytes: number): Plan {
     ...(log.kv_cache_dtype ? [`--kv-cache-dtype=${log.kv_cache_dtype}`] : []),
   ];
   const version = /\d+\.\d+(\.\d+)?/.exec(log.engine_version ?? '')?.[0];
-  const environment = log.engine_generation === 'V0' ? "    environment: {VLLM_USE_V1: '0', VLLM_ALLOW_LONG_MAX_MODEL_LEN: '1'}\n" : "    environment: {VLLM_ALLOW_LONG_MAX_MODEL_LEN: '1'}\n";
+  const environment =
+    log.engine_generation === 'V0'
+      ? "    environment: {VLLM_USE_V1: '0', VLLM_ALLOW_LONG_MAX_MODEL_LEN: '1'}\n"
+      : "    environment: {VLLM_ALLOW_LONG_MAX_MODEL_LEN: '1'}\n";
   const text = `services:\n  engine:\n    image: vllm/vllm-openai\n${environment}    command:\n${args.map((a) => `      - '${a}'\n`).join('')}`;
   const [plan] = planText(
     { text, name: 'compose.yaml' },
     {
-      flags: { 'kv-memory': String(Math.max(0, Math.floor(kvBytes))), ...(version ? { engine: `vllm@${version}` } : {}) },
+      flags: {
+        'kv-memory': String(Math.max(0, Math.floor(kvBytes))),
+        ...(version ? { engine: `vllm@${version}` } : {}),
+      },
       models: { config: (name) => (name === 'example/shape' && shape ? { json: shape, path: 'shape' } : undefined) },
     },
   ).plans;
@@ -149,7 +156,12 @@ function compare(log: LogCase, stated: number, result: (o: Outcome, d: string) =
   add('tokens', log.kv_tokens, (p) => pool(p).tokensAsLogged.value);
   add('concurrency', log.max_concurrency?.x, (p) => pool(p).maxConcurrencyAsLogged.value, HALF);
   add('capacity', log.error?.kv_capacity_tokens, (p) => pool(p).tokensAsLogged.value);
-  add('needed GiB', log.error?.needed_gib, (p) => (p.kv?.layout.hold(p.capacity?.maxLength ?? 0).reserved ?? 0) / GiB, halfUnit(log.error?.needed_gib ?? 0));
+  add(
+    'needed GiB',
+    log.error?.needed_gib,
+    (p) => (p.kv?.layout.hold(p.capacity?.maxLength ?? 0).reserved ?? 0) / GiB,
+    halfUnit(log.error?.needed_gib ?? 0),
+  );
   add('estimated length', log.error?.estimated_max_model_len, (p) => p.capacity?.longestContext?.value ?? 0);
   if (checks.length === 0) {
     return result('cannot tell', 'the log states KV bytes but nothing to compare');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Plan, type PlanContext, planText } from '../../src/planner';
 import { launchOf, type Vector, type VectorLaunch } from './launches';
 
-export const TRUTH = process.env.KV_PLANNER_TRUTH ?? join(import.meta.dirname, 'data');
+export const TRUTH = process.env.KV_PLANNER_TRUTH ?? 'test/truth/data';
 
 export const readTruth = <T>(file: string): T => JSON.parse(readFileSync(join(TRUTH, file), 'utf8')) as T;
 
@@ -24,7 +24,8 @@ function planOf(launch: VectorLaunch, version: string): Plan {
   const context: PlanContext = {
     flags: { 'kv-memory': String(launch.kvMemory), engine: `vllm@${version}` },
     models: {
-      config: (name) => (name in launch.configs ? { json: launch.configs[name], path: `${name}/config.json` } : undefined),
+      config: (name) =>
+        name in launch.configs ? { json: launch.configs[name], path: `${name}/config.json` } : undefined,
     },
   };
   const [plan] = planText({ text: launch.text, name: 'compose.yaml' }, context).plans;
@@ -46,7 +47,9 @@ export function differences(name: string, vector: Vector): readonly Difference[]
   }
   const concurrency = pool.maxConcurrencyAsLogged.value;
   const actual: Record<string, unknown> = {
-    groups: layout.groups.map((_, i) => layout.ranks.map((_, r) => layout.ofRank(r).groups[i]?.layers ?? 0).reduce((a, b) => a + b, 0)),
+    groups: layout.groups.map((_, i) =>
+      layout.ranks.map((_, r) => layout.ofRank(r).groups[i]?.layers ?? 0).reduce((a, b) => a + b, 0),
+    ),
     bytes_per_block: layout.ranks.map((r) => r.bytesPerBlock),
     num_blocks: pool.blocks.value,
     blocks_per_request: layout.groupBlocks(length),
@@ -58,9 +61,11 @@ export function differences(name: string, vector: Vector): readonly Difference[]
     fits: plan.starts,
     bytes_per_token_rank: layout.bytesPerToken.value,
     auto: length,
+    warn: plan.findings
+      .filter((f) => f.code === 'padding-layers')
+      .map((f) => (f.message.match(/\d+(\.\d+)?/g) ?? []).map(Number)),
   };
   return Object.entries(vector.out)
-    .filter(([field]) => field !== 'warn')
     .map(([field, expected]) => ({ field, expected, actual: actual[field] }))
     .filter(({ expected, actual: got }) => JSON.stringify(expected) !== JSON.stringify(got));
 }

@@ -117,6 +117,8 @@ export interface Layout {
   readonly ranks: readonly Rank[];
   /** Index into `ranks`: the one whose pool is smallest when every GPU has the same KV bytes. */
   readonly decidingRank: number;
+  /** What the arrangement itself has to tell (padding). */
+  readonly findings: readonly Finding[];
   readonly bytesPerToken: Figure;
   readonly bytesPerTokenTotal: Figure;
   readonly fixedBytes: Figure;

@@ -1,8 +1,8 @@
 /** KV layers → pages, groups and blocks of one GPU. Source: vLLM 0.28, v1/kv_cache_interface.py, v1/core/kv_cache_utils.py. */
 import { type Figure, figure } from '../../figure';
 import type { KvLayer, Model } from '../../model/model';
-import { ceilDiv, withCommas } from '../../units';
-import type { Group, Hold, Layout, Rank } from '../engine';
+import { ceilDiv, toFixedHalfEven, withCommas } from '../../units';
+import type { Finding, Group, Hold, Layout, Rank } from '../engine';
 import type { VllmConfiguration } from './configure';
 import { bytesPerHeadToken, packingSymbols } from './dtypes';
 import { type Grouping, groupLayers, type LayerSpec, type SpecGroup } from './groups';
@@ -13,11 +13,7 @@ const SMALLEST_KERNEL_BLOCK = 16;
 
 const SOURCE = 'vLLM 0.28, v1/kv_cache_interface.py';
 
-export interface VllmLayout extends Layout {
-  readonly grouping: Grouping;
-}
-
-export function layoutOf(model: Model, c: VllmConfiguration): VllmLayout {
+export function layoutOf(model: Model, c: VllmConfiguration): Layout {
   const specs = c.layers.map((layer, index) => specOf(layer, index, c));
   const grouping = groupLayers(specs, c.rules);
   const { stageOf } = c;
@@ -26,7 +22,7 @@ export function layoutOf(model: Model, c: VllmConfiguration): VllmLayout {
     (worst, r, i) => (r.bytesPerBlock > (ranks[worst] as Rank).bytesPerBlock ? i : worst),
     0,
   );
-  const build = (rank: number): VllmLayout => seenFrom(rank, { model, c, specs, grouping, ranks, stageOf, build });
+  const build = (rank: number): Layout => seenFrom(rank, { model, c, specs, grouping, ranks, stageOf, build });
   return build(smallest);
 }
 
@@ -77,10 +73,10 @@ interface Parts {
   readonly grouping: Grouping;
   readonly ranks: readonly Rank[];
   readonly stageOf: readonly number[];
-  readonly build: (rank: number) => VllmLayout;
+  readonly build: (rank: number) => Layout;
 }
 
-function seenFrom(decidingRank: number, parts: Parts): VllmLayout {
+function seenFrom(decidingRank: number, parts: Parts): Layout {
   const { c, grouping, ranks, stageOf, specs } = parts;
   const rank = ranks[decidingRank] as Rank;
   const onRank = specs.filter((s) => stageOf[s.index] === decidingRank);
@@ -89,7 +85,7 @@ function seenFrom(decidingRank: number, parts: Parts): VllmLayout {
   const groupBlocks = (tokens: number) => grouping.groups.map((g) => blocksOf(g, tokens, c));
   const payload = (tokens: number) => sum(onRank.map((s) => kept(s, tokens, c) * s.tokenBytes));
   return {
-    grouping,
+    findings: paddingFindings(grouping),
     allocator: 'blocks',
     dtype: { key: c.stored.key, value: c.stored.value },
     blockSize: smallestBlock,
@@ -109,6 +105,16 @@ function seenFrom(decidingRank: number, parts: Parts): VllmLayout {
     ofRank: parts.build,
   };
 }
+
+/** Source: vLLM 0.28, v1/core/kv_cache_utils.py :: _get_kv_cache_groups_uniform_page_size. */
+const paddingFindings = ({ padding }: Grouping): readonly Finding[] =>
+  padding.map(({ layers, percent }) => ({
+    code: 'padding-layers',
+    severity: 'hint',
+    message: `Add ${layers} padding layers, may waste at most ${toFixedHalfEven(percent, 2)}% KV cache memory`,
+    option: 'model',
+    fixes: [],
+  }));
 
 function groupOf(group: SpecGroup, stage: number, stageOf: readonly number[]): Group {
   const first = group.specs[0] as LayerSpec;

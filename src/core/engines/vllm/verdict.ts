@@ -81,8 +81,7 @@ function tooLong(c: VllmConfiguration, layout: Layout, pool: Pool, longest: Esti
           },
         ]
       : [];
-  const refusal =
-    c.rules.core === 'V0' ? refusalV0(c, layout, pool, length) : refusalV1(c, layout, pool, length, longest);
+  const refusal = c.rules.core === 'V0' ? refusalV0(layout, pool, length) : refusalV1(c, layout, pool, length, longest);
   return {
     code: 'length-does-not-fit',
     severity: never ? 'error' : 'warning',
@@ -113,7 +112,7 @@ function refusalV1(c: VllmConfiguration, layout: Layout, pool: Pool, length: num
   );
 }
 
-function refusalV0(c: VllmConfiguration, layout: Layout, pool: Pool, length: number): string {
+function refusalV0(layout: Layout, pool: Pool, length: number): string {
   const blocks = pool.blocks.range ?? exactly(pool.blocks.value);
   return (
     `The model's max seq len (${length}) is larger than the maximum number of tokens that can be stored in KV cache ` +

@@ -116,10 +116,8 @@ const rulesCache = new Map<string, VllmRules>();
 export function rulesOf(version: string): VllmRules {
   let rules = rulesCache.get(version);
   if (!rules) {
-    rules = CHANGES.filter(([since]) => compareVersions(version, since) >= 0).reduce<VllmRules>(
-      (all, [, change]) => ({ ...all, ...change }),
-      FIRST,
-    );
+    const changes = CHANGES.filter(([since]) => compareVersions(version, since) >= 0).map(([, change]) => change);
+    rules = Object.assign({}, FIRST, ...changes) as VllmRules;
     rulesCache.set(version, rules);
   }
   return rules;

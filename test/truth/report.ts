@@ -1,11 +1,14 @@
 /** `npm run truth`: replays engines' own numbers and public logs through the planner, a table per file; fails when a case that can be exact is not. */
-import { replayLogs } from '../test/truth/logs';
-import { differences, vllmVectors } from '../test/truth/vectors';
+import { replayLogs } from './logs';
+import { differences, vllmVectors } from './vectors';
 
 const verbose = !process.argv.includes('--quiet');
 let off = 0;
 
-function table(file: string, rows: readonly { readonly id: string; readonly outcome: string; readonly detail: string }[]): void {
+function table(
+  file: string,
+  rows: readonly { readonly id: string; readonly outcome: string; readonly detail: string }[],
+): void {
   const count = (outcome: string) => rows.filter((r) => r.outcome === outcome).length;
   const kinds = ['exact', 'within rounding', 'off', 'not counted', 'cannot tell'];
   console.log(`\n${file}: ${rows.length} cases; ${kinds.map((k) => `${k} ${count(k)}`).join(', ')}`);
@@ -20,7 +23,9 @@ const vectors = vllmVectors().map(([id, vector]) => {
   return {
     id,
     outcome: wrong.length === 0 ? 'exact' : 'off',
-    detail: wrong.map((d) => `${d.field}: ${JSON.stringify(d.expected)} expected, ${JSON.stringify(d.actual)} planned`).join('; '),
+    detail: wrong
+      .map((d) => `${d.field}: ${JSON.stringify(d.expected)} expected, ${JSON.stringify(d.actual)} planned`)
+      .join('; '),
   };
 });
 table('golden-vllm-sglang.json, vllm/ without state layers', vectors);
