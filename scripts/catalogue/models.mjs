@@ -96,7 +96,7 @@ function modelRow(m, sources) {
       m.intermediate_size ?? 0,
       m.vocab_size ?? 0,
     ],
-    l: NOT_COVERED[m.model_type] ? `${m.num_hidden_layers}O` : pattern(a),
+    l: NOT_COVERED[m.model_type] ? `${m.num_hidden_layers}O` : pattern(m),
     w: a.sliding_window && a.layer_counts.sliding ? a.sliding_window : undefined,
     k: a.chunk_size,
     sk: heads(a.sliding_kv),
@@ -142,8 +142,14 @@ const LETTERS = {
   none: 'N',
 };
 
-function pattern(a) {
+/** Short convolutions (LFM2) keep their last inputs, which is a state too. */
+const SHORT_CONVOLUTION = { ...LETTERS, none: 'T' };
+
+function pattern(m) {
+  const a = m.attention;
   const l = a.layers;
+  const letters = m.model_type.startsWith('lfm2') ? SHORT_CONVOLUTION : LETTERS;
+  const runs = (list) => runLength(list, letters);
   if (l.uniform) {
     const blocks = a.attention_blocks_per_layer ?? 1;
     return runs([[l.uniform, a.layer_counts[l.uniform] * blocks]]);
@@ -155,10 +161,10 @@ function pattern(a) {
   return `${runs(l.period.map((x) => [x, 1]))}*${l.repeats}${tail}`;
 }
 
-function runs(list) {
+function runLength(list, letters) {
   const merged = [];
   for (const [kind, count] of list) {
-    const letter = LETTERS[kind];
+    const letter = letters[kind];
     if (!letter) {
       throw new Error(`layer kind ${kind}`);
     }

@@ -1,6 +1,6 @@
 /** One catalogue row, under the name that was asked for, as a `Model`. */
 import type { HeadsRow, ModelRow, RopeRow } from './catalogue-row';
-import { type AttentionShape, expandPattern, fullLayer, type Heads, indexerLayer, kvLayers } from './layers';
+import { type AttentionShape, expandPattern, type Heads, kvLayers, mtpLayers } from './layers';
 import type { KvLayer, Model, ModelDtype, RopeScaling, WeightBytes } from './model';
 import { oftenKeptParameters } from './parameters';
 import {
@@ -21,7 +21,8 @@ const DTYPES: Readonly<Record<string, ModelDtype>> = { h: 'float16', f: 'float32
 export function modelFromRow(row: ModelRow, sources: readonly string[], id: string, asked: string): Model {
   const shape = shapeOf(row);
   const [hiddenSize, attentionHeads, kvHeads, , intermediateSize, vocabSize] = row.d;
-  const layers = kvLayers(expandPattern(row.l), shape);
+  const letters = expandPattern(row.l);
+  const layers = kvLayers(letters, shape);
   const variant = variantOf(row, asked);
   const named = quantisationInName(asked.slice(asked.lastIndexOf('/') + 1)) ?? quantisationInName(asked);
   const own = row.u && new RegExp(row.u, 'i').test(asked) ? undefined : row.z;
@@ -35,7 +36,7 @@ export function modelFromRow(row: ModelRow, sources: readonly string[], id: stri
     ...(asked === id ? {} : { resolvedFrom: asked }),
     architecture: row.c,
     layers,
-    mtpLayers: mtpLayers(row, shape),
+    mtpLayers: mtpLayers(letters, shape, row.n ?? 0),
     attentionHeads,
     kvHeads,
     hiddenSize,
@@ -68,15 +69,6 @@ function shapeOf(row: ModelRow): AttentionShape {
     ...(row.sh ? { sharedTail: row.sh } : {}),
     ...(row.x ? { crossHeads: usual } : {}),
   };
-}
-
-/** MTP heads attend as the model's full layers do. */
-function mtpLayers(row: ModelRow, shape: AttentionShape): KvLayer[] {
-  const one: KvLayer[] = [
-    { ...fullLayer(shape), draft: true },
-    ...(shape.indexer ? [{ ...indexerLayer(shape.indexer.headDim), draft: true as const }] : []),
-  ];
-  return Array.from({ length: row.n ?? 0 }, () => one).flat();
 }
 
 const experts = ([count, perToken, intermediate, shared]: NonNullable<ModelRow['e']>) => ({

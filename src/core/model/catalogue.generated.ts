@@ -504,7 +504,7 @@ export const catalogueJson = `{"sources":[
 {"id":"stabilityai/stablelm-zephyr-3b","a":"stablelm-3b-4e1t","c":"StableLmForCausalLM","d":[2560,32,32,80,6912,50304],"l":"32F","p":4096,"P":2795443200,"s":[0]},
 {"id":"OrionStarAI/Orion-14B-Chat","a":"Orion-14B-Base","c":"OrionForCausalLM","d":[5120,40,40,128,15360,84608],"l":"40F","p":4096,"P":14498703360,"s":[3]},
 {"id":"openbmb/MiniCPM-2B-sft-bf16","a":"MiniCPM-2B-dpo-bf16","c":"MiniCPMForCausalLM","d":[2304,36,36,64,5760,122753],"l":"40F","p":4096,"P":2724880896,"T":1,"s":[3]},
-{"id":"LiquidAI/LFM2-1.2B","c":"Lfm2ForCausalLM","d":[2048,32,8,64,8192,65536],"l":"2NF2NF2NFNFNFNFN","p":128000,"T":1,"s":[230]},
+{"id":"LiquidAI/LFM2-1.2B","c":"Lfm2ForCausalLM","d":[2048,32,8,64,8192,65536],"l":"2TF2TF2TFTFTFTFT","p":128000,"T":1,"s":[230]},
 {"id":"tiiuae/Falcon-H1-0.5B-Instruct","a":"Falcon-H1-0.5B-Base","c":"FalconH1ForCausalLM","d":[1024,8,2,64,2048,32784],"l":"36B","p":16384,"P":521466400,"s":[231]},
 {"id":"allenai/Llama-3.1-Tulu-3-8B","a":"Llama-3.1-Tulu-3.1-8B","c":"LlamaForCausalLM","d":[4096,32,8,128,14336,128264],"l":"32F","p":131072,"r":["llama3",8,8192],"P":8030326784,"s":[232]},
 {"id":"allenai/Llama-3.1-Tulu-3-70B","c":"LlamaForCausalLM","d":[8192,64,8,128,28672,128264],"l":"80F","p":131072,"r":["llama3",8,8192],"P":70553837568,"s":[233]}

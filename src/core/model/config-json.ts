@@ -6,8 +6,8 @@ import { architectureOf, attentionHeads, attentionShape, HIDDEN, hasAttention, k
 import { layerLetters } from './config-layers';
 import { checkpointKvDtype, checkpointQuantisation, quantisationConfig } from './config-quantisation';
 import { configWeights, countParameters } from './config-weights';
-import { type AttentionShape, fullLayer, indexerLayer, kvLayers } from './layers';
-import { type KvLayer, type Model, type ModelDtype, ModelError, type RopeScaling } from './model';
+import { kvLayers, mtpLayers } from './layers';
+import { type Model, type ModelDtype, ModelError, type RopeScaling } from './model';
 
 /** Where multimodal configs keep that of the text model; the first that is there is read. */
 const NESTED = [
@@ -27,6 +27,7 @@ const TOWERS = [
   'visual',
   'speech_config',
   'mm_vision_tower',
+  'num_mel_bins',
 ];
 
 /**
@@ -68,7 +69,7 @@ function attending(config: Json, outer: Json, from: { id: string; path: string }
     attentionHeads: heads,
     kvHeads: kvHeads(config, heads),
     layers: kvLayers(letters, shape),
-    mtpLayers: mtpLayers(config, shape),
+    mtpLayers: mtpLayers(letters, shape, mtpHeads(config)),
   });
 }
 
@@ -103,7 +104,7 @@ function assemble(config: Json, outer: Json, from: { id: string; path: string },
   const q = quantisationConfig(outer) ?? quantisationConfig(config);
   const quantisation = checkpointQuantisation(q);
   const kvDtype = checkpointKvDtype(q);
-  const multimodal = TOWERS.some((name) => isObject(outer[name]) || typeof outer[name] === 'string');
+  const multimodal = firstSet(outer, TOWERS) !== undefined;
   const tied =
     (text(config, 'tie_word_embeddings') ?? at(config, 'tie_word_embeddings') ?? at(outer, 'tie_word_embeddings')) ===
     true;
@@ -165,19 +166,14 @@ function intermediate(config: Json, hidden: number): number {
   return whole(config, names, 'width', 0) ?? (typeof ratio === 'number' ? Math.round(ratio * hidden) : 4 * hidden);
 }
 
-/** MTP heads attend as the model's full layers do. */
-function mtpLayers(config: Json, shape: AttentionShape): KvLayer[] {
+/** MTP heads, under the names families give their number. */
+function mtpHeads(config: Json): number {
   const names = [
     'num_nextn_predict_layers',
     'mtp_num_hidden_layers',
     ...(flag(config, 'use_mtp') ? ['num_mtp_modules'] : []),
   ];
-  const count = whole(config, names, 'layers', 0) ?? 0;
-  const one: KvLayer[] = [
-    { ...fullLayer(shape), draft: true },
-    ...(shape.indexer ? [{ ...indexerLayer(shape.indexer.headDim), draft: true as const }] : []),
-  ];
-  return Array.from({ length: count }, () => one).flat();
+  return whole(config, names, 'layers', 0) ?? 0;
 }
 
 const DTYPES: readonly ModelDtype[] = ['float32', 'float16', 'bfloat16'];

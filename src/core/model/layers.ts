@@ -59,7 +59,7 @@ const attention = (kind: LayerKind, heads: Heads, window?: number): KvLayer => (
 });
 
 /** The KV layer that a full layer of this shape keeps. */
-export function fullLayer(shape: AttentionShape): KvLayer {
+function fullLayer(shape: AttentionShape): KvLayer {
   if (!shape.latent) {
     return attention('full', shape.full);
   }
@@ -67,7 +67,16 @@ export function fullLayer(shape: AttentionShape): KvLayer {
   return { kind: 'latent', kvHeads: 1, headDim: rank + rope, valueDim: 0, ropeDim: rope };
 }
 
-export const indexerLayer = (headDim: number): KvLayer => ({
+/** The KV layers of MTP heads: they attend as the model's full layers do. */
+export function mtpLayers(letters: readonly LayerLetter[], shape: AttentionShape, heads: number): KvLayer[] {
+  const own: KvLayer = letters.includes('O') ? attention('other', NOTHING) : fullLayer(shape);
+  const one = [own, ...(shape.indexer ? [indexerLayer(shape.indexer.headDim)] : [])].map(
+    (layer): KvLayer => ({ ...layer, draft: true }),
+  );
+  return Array.from({ length: heads }, () => one).flat();
+}
+
+const indexerLayer = (headDim: number): KvLayer => ({
   kind: 'indexer',
   kvHeads: 1,
   headDim,
