@@ -1,17 +1,20 @@
 // `npm run truth`: bundles test/truth/report.ts and runs it from the root of the project.
+import { execFileSync } from 'node:child_process';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
 import * as esbuild from 'esbuild';
 import { ROOT } from './lib/paths.mjs';
 
-process.chdir(ROOT);
-const outfile = path.join(ROOT, 'out/truth.mjs');
+const outfile = path.join(ROOT, 'out/truth.cjs');
 await esbuild.build({
-  entryPoints: ['test/truth/report.ts'],
+  entryPoints: [path.join(ROOT, 'test/truth/report.ts')],
   outfile,
   bundle: true,
   platform: 'node',
-  format: 'esm',
+  format: 'cjs',
   logLevel: 'warning',
 });
-await import(pathToFileURL(outfile).href);
+try {
+  execFileSync(process.execPath, [outfile, ...process.argv.slice(2)], { cwd: ROOT, stdio: 'inherit' });
+} catch {
+  process.exitCode = 1;
+}

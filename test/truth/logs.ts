@@ -1,5 +1,6 @@
 /** Lines of public vLLM start-up logs, replayed through the planner: what it plans must lie within the log's own rounding. */
 
+import { findModel } from '../../src/core/model/catalogue';
 import { GiB } from '../../src/core/units';
 import type { Plan } from '../../src/planner';
 import { planText } from '../../src/planner';
@@ -22,6 +23,7 @@ interface LogCase {
   readonly max_concurrency?: { readonly x: number; readonly for_tokens: number };
   readonly kv_cache_dtype?: string;
   readonly features?: readonly string[];
+  readonly launch: { readonly args: readonly (readonly [string, string])[] };
   readonly error?: {
     readonly max_seq_len?: number | null;
     readonly needed_gib?: number | null;
@@ -82,7 +84,8 @@ function replay(log: LogCase): LogResult {
 }
 
 function planAt(log: LogCase, kvBytes: number): Plan {
-  const model = log.model === undefined ? undefined : (SHAPES[log.model] ?? log.model);
+  const named = SHAPES[log.model ?? ''] ?? log.model;
+  const model = named !== undefined && findModel(named) ? named : undefined;
   const shape = model === undefined ? shapeOf(log) : undefined;
   const length = log.max_model_len ?? log.error?.max_seq_len ?? log.max_concurrency?.for_tokens;
   const args = [
@@ -95,11 +98,21 @@ function planAt(log: LogCase, kvBytes: number): Plan {
     ...(log.kv_cache_dtype ? [`--kv-cache-dtype=${log.kv_cache_dtype}`] : []),
   ];
   const version = /\d+\.\d+(\.\d+)?/.exec(log.engine_version ?? '')?.[0];
-  const environment =
-    log.engine_generation === 'V0'
-      ? "    environment: {VLLM_USE_V1: '0', VLLM_ALLOW_LONG_MAX_MODEL_LEN: '1'}\n"
-      : "    environment: {VLLM_ALLOW_LONG_MAX_MODEL_LEN: '1'}\n";
-  const text = `services:\n  engine:\n    image: vllm/vllm-openai\n${environment}    command:\n${args.map((a) => `      - '${a}'\n`).join('')}`;
+  const environment = [
+    ['VLLM_USE_V1', log.engine_generation === 'V0' ? '0' : '1'],
+    ['VLLM_ALLOW_LONG_MAX_MODEL_LEN', '1'],
+    ...log.launch.args.filter(([name]) => name.startsWith('VLLM_')),
+  ];
+  const text = [
+    'services:',
+    '  engine:',
+    '    image: vllm/vllm-openai',
+    '    environment:',
+    ...environment.map(([name, value]) => `      ${name}: '${value}'`),
+    '    command:',
+    ...args.map((a) => `      - '${a}'`),
+    '',
+  ].join('\n');
   const [plan] = planText(
     { text, name: 'compose.yaml' },
     {
@@ -120,7 +133,7 @@ function planAt(log: LogCase, kvBytes: number): Plan {
 function shapeOf(log: LogCase): unknown {
   const found = /^2\*(\d+)\*(?:max\(1,(\d+)\/\d+\)|(\d+))\*(\d+)\*2/.exec(log.expected_formula ?? '');
   if (!found) {
-    throw new Error('model not shown');
+    throw new Error(log.model === undefined ? 'model not shown' : `model not known: ${log.model}`);
   }
   const heads = Number(found[2] ?? found[3]);
   return {
@@ -156,12 +169,7 @@ function compare(log: LogCase, stated: number, result: (o: Outcome, d: string) =
   add('tokens', log.kv_tokens, (p) => pool(p).tokensAsLogged.value);
   add('concurrency', log.max_concurrency?.x, (p) => pool(p).maxConcurrencyAsLogged.value, HALF);
   add('capacity', log.error?.kv_capacity_tokens, (p) => pool(p).tokensAsLogged.value);
-  add(
-    'needed GiB',
-    log.error?.needed_gib,
-    (p) => (p.kv?.layout.hold(p.capacity?.maxLength ?? 0).reserved ?? 0) / GiB,
-    halfUnit(log.error?.needed_gib ?? 0),
-  );
+  add('needed GiB', log.error?.needed_gib, neededGiB, halfUnit(log.error?.needed_gib ?? 0));
   add('estimated length', log.error?.estimated_max_model_len, (p) => p.capacity?.longestContext?.value ?? 0);
   if (checks.length === 0) {
     return result('cannot tell', 'the log states KV bytes but nothing to compare');
@@ -171,6 +179,13 @@ function compare(log: LogCase, stated: number, result: (o: Outcome, d: string) =
     return result('off', text);
   }
   return result(checks.every((c) => c.low === c.logged && c.logged === c.high) ? 'exact' : 'within rounding', text);
+}
+
+/** As the refusal prints it; of a launch that fits, the request's own. */
+function neededGiB(plan: Plan): number {
+  const refusal = plan.findings.find((f) => f.code === 'length-does-not-fit')?.message ?? '';
+  const printed = /\((\d+(?:\.\d+)?) GiB KV cache is needed/.exec(refusal)?.[1];
+  return printed === undefined ? (plan.kv?.atMaxLength?.reserved.value ?? 0) / GiB : Number(printed);
 }
 
 const round = (x: number): string => String(Math.round(x * 1000) / 1000);

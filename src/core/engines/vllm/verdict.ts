@@ -9,7 +9,7 @@ import { longestFitting } from './pool';
 const SEARCH_LIMIT = 2 ** 31;
 
 export function verdictOf(c: VllmConfiguration, layout: Layout, pool: Pool): StartVerdict {
-  const blocks = pool.blocks.range ?? exactly(pool.blocks.value);
+  const blocks = checkedBlocks(c, layout, pool);
   const limit = c.autoLength ? (c.maxLength ?? SEARCH_LIMIT) : SEARCH_LIMIT;
   const longest = mapEstimate(blocks, (n) => longestFitting(layout, forFit(n, c), limit));
   const longestContext = figure(
@@ -40,6 +40,22 @@ export function verdictOf(c: VllmConfiguration, layout: Layout, pool: Pool): Sta
     longestContext,
   };
 }
+
+/** Blocks that the fit check reckons with: those of the pool, but for versions that ask one stage to hold all of them. */
+function checkedBlocks(c: VllmConfiguration, layout: Layout, pool: Pool): Estimate {
+  if (!c.rules.fitIgnoresPipeline || layout.ranks.length === 1) {
+    return pool.blocks.range ?? exactly(pool.blocks.value);
+  }
+  const perBlock = checkedBytesPerBlock(c, layout, pool);
+  return mapEstimate(pool.bytes.range ?? exactly(pool.bytes.value), (bytes) =>
+    Math.max(0, Math.floor(bytes / perBlock)),
+  );
+}
+
+const checkedBytesPerBlock = (c: VllmConfiguration, layout: Layout, pool: Pool): number =>
+  c.rules.fitIgnoresPipeline
+    ? layout.ranks.reduce((total, rank) => total + rank.bytesPerBlock, 0)
+    : (layout.ranks[pool.decidingRank] as Rank).bytesPerBlock;
 
 const forFit = (blocks: number, c: VllmConfiguration): number => Math.max(0, blocks - (c.rules.nullBlockInFit ? 1 : 0));
 
@@ -96,7 +112,7 @@ const roundDown = (length: number, blockSize: number): number =>
   length >= blockSize ? Math.floor(length / blockSize) * blockSize : length;
 
 function refusalV1(c: VllmConfiguration, layout: Layout, pool: Pool, length: number, longest: Estimate): string {
-  const { bytesPerBlock } = layout.ranks[pool.decidingRank] as Rank;
+  const bytesPerBlock = checkedBytesPerBlock(c, layout, pool);
   const blocks = layout.groupBlocks(length).reduce((a, b) => a + b, 0);
   const needed = exactly(bytesPerBlock * blocks);
   const kv = pool.bytes.range ?? exactly(pool.bytes.value);

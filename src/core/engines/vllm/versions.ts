@@ -27,6 +27,8 @@ export interface VllmRules {
   readonly asyncByDefault: boolean;
   /** Block 0 is taken out before the check that one request fits. */
   readonly nullBlockInFit: boolean;
+  /** The fit check holds the KV of all stages against one stage's memory (0.14 and 0.15). */
+  readonly fitIgnoresPipeline: boolean;
   readonly tokensLogged: 'blocks' | 'smallest-group' | 'concurrency';
   readonly logStyle: 'gpu-blocks' | 'cuda-blocks' | 'two-lines' | 'one-line';
   /** The refusal names an estimated maximum length. */
@@ -61,6 +63,7 @@ const FIRST: VllmRules = {
   inFlightBatches: false,
   asyncByDefault: false,
   nullBlockInFit: false,
+  fitIgnoresPipeline: false,
   tokensLogged: 'blocks',
   logStyle: 'gpu-blocks',
   estimatesLength: false,
@@ -85,7 +88,9 @@ const CHANGES: readonly (readonly [since: string, change: Partial<VllmRules>, wh
     { groupRatio: 1.25, asyncByDefault: true, latentBlock: { hopper: 16, blackwell: 32 } },
     'group size: largest when below 1.25 × smallest (71df2a57e); asynchronous scheduling on (da786e339)',
   ],
+  ['0.14.0', { fitIgnoresPipeline: true }, 'pipeline stages ignored in the fit check (vllm-project/vllm#34076)'],
   ['0.15.0', { roundsSizes: true }, 'sizes in messages are rounded, not formatted'],
+  ['0.16.0', { fitIgnoresPipeline: false }, 'each stage is checked by itself again'],
   ['0.17.0', { samplerFactor: 3.7 }, 'Triton top-k/top-p sampler (c656ba3b4)'],
   ['0.18.0', { groupRatio: 1.5, nonTorchGiB: 0.25 }, 'group size ratio 1.5 (891c60dcd)'],
   [
