@@ -31,6 +31,8 @@ export interface Setting {
   /** As written. */
   readonly raw: string;
   readonly origin: 'file' | 'env' | 'directive' | 'flag' | 'default';
+  /** How a default came about, where the engine derives it. */
+  readonly how?: string;
   readonly line?: number;
   /** Why it cannot be known from the file. */
   readonly unresolved?: string;

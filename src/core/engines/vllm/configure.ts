@@ -323,17 +323,17 @@ interface Resolved {
 
 /** The options a plan rests on and the launch does not write, with the value they take. */
 function defaults(settings: Settings, r: Resolved): readonly Setting[] {
-  const rows: readonly (readonly [name: string, value: number | string | undefined, how: string])[] = [
-    ['gpu-memory-utilization', r.utilisation, String(r.utilisation)],
+  const rows: readonly (readonly [name: string, value: number | string | undefined, how?: string])[] = [
+    ['gpu-memory-utilization', r.utilisation, undefined],
     ['max-model-len', r.length.derived, r.length.how],
     ['block-size', r.block.tokens, r.block.how],
     ['kv-cache-dtype', 'auto', r.stored.how],
     ['max-num-seqs', r.batch.sequences, r.batch.defaults.how],
     ['max-num-batched-tokens', r.batch.tokens, r.batch.defaults.how],
-    ['tensor-parallel-size', 1, '1'],
-    ['pipeline-parallel-size', 1, '1'],
+    ['tensor-parallel-size', 1],
+    ['pipeline-parallel-size', 1],
   ];
   return rows
     .filter(([name]) => !settings.has(name))
-    .map(([name, value, how]): Setting => ({ name, value, raw: how, origin: 'default' }));
+    .map(([name, value, how]): Setting => ({ name, value, raw: String(value), how, origin: 'default' }));
 }
