@@ -1,13 +1,23 @@
 /** The first lines of a report: does it start, how many fit. */
 import { withCommas } from '../core/units';
 import type { Plan } from '../planner';
+import { intervalOf } from './amounts';
 import type { Answer } from './document';
 import { clean } from './document';
-import { exactBytes, isEstimated, wordsOf } from './numbers';
+import { exactBytes, isEstimated, numberOf, wordsOf } from './numbers';
 import { servedAtOnce } from './planned';
 
 export function answersOf(plan: Plan): Answer[] {
-  return plan.planned ? [starts(plan), fits(plan)] : [{ label: 'Planned', tone: 'bad', text: `no. ${whyNot(plan)}` }];
+  return plan.planned
+    ? [starts(plan), fits(plan), ...fix(plan)]
+    : [{ label: 'Planned', tone: 'bad', text: `no. ${whyNot(plan)}` }];
+}
+
+/** What would make it start. */
+function fix({ starts, findings }: Plan): Answer[] {
+  const first = findings.find((f) => f.fixes.length > 0 && (f.severity === 'error' || starts === 'unknown'));
+  const title = starts === true ? undefined : first?.fixes[0]?.title;
+  return title === undefined ? [] : [{ label: 'Fix', tone: 'good', text: clean(title) }];
 }
 
 /** The first error, or what stands in its place. */
@@ -57,10 +67,12 @@ function fits(plan: Plan): Answer {
     return { label: 'Fits', tone: 'unsure', text };
   }
   const { prompt, output } = capacity.workload;
-  const lengths = `of ${withCommas(prompt)} + ${withCommas(output)} tokens`;
-  const text = `${wordsOf(capacity.fits)} at once ${lengths}${replicas(plan)}, ${limit(plan)}`;
+  const range = intervalOf(capacity.fits.range, 'requests');
+  const text =
+    `${numberOf(capacity.fits)} requests at once of ${withCommas(prompt)} + ${withCommas(output)} tokens` +
+    `${range && ` (estimated: ${range})`}${replicas(plan)}, ${limit(plan)}`;
   if (plan.starts === false) {
-    return { label: 'Fits', tone: 'bad', text: `nothing while it does not start; its memory is enough for ${text}` };
+    return { label: 'Fits', tone: 'bad', text: `nothing while it does not start; memory is left for ${text}` };
   }
   return { label: 'Fits', tone: capacity.fits.value > 0 && !isEstimated(capacity.fits) ? 'good' : 'unsure', text };
 }

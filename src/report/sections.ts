@@ -78,18 +78,21 @@ export function rowOf(label: string, figure: Figure): Row {
 }
 
 function tokens({ layout, atMaxLength }: KvPlan): Section {
-  const rows = [rowOf('Per GPU', layout.bytesPerToken), rowOf('Whole deployment', layout.bytesPerTokenTotal)];
+  const rows = [
+    rowOf('One token, per GPU', layout.bytesPerToken),
+    rowOf('One token, whole deployment', layout.bytesPerTokenTotal),
+  ];
   const fixed =
     layout.fixedBytes.value > 0 ? [rowOf('Windows and states of one request, per GPU', layout.fixedBytes)] : [];
   const longest = atMaxLength
     ? [rowOf(`One request of ${withCommas(atMaxLength.tokens)} tokens, per GPU`, atMaxLength.reserved)]
     : [];
-  return { title: 'Keys and values of one token', blocks: [{ kind: 'rows', rows: [...rows, ...fixed, ...longest] }] };
+  return { title: 'Bytes of keys and values', blocks: [{ kind: 'rows', rows: [...rows, ...fixed, ...longest] }] };
 }
 
 function blocks({ layout, pool }: KvPlan): Section {
   const rows: Row[] = [
-    { label: 'Stored as', value: clean(`${layout.dtype.value} (kv-cache-dtype ${layout.dtype.key})`) },
+    { label: 'Stored as', value: clean(storedAs(layout.dtype)) },
     { label: 'Block size', value: `${withCommas(layout.blockSize)} tokens` },
     rowOf('One block, per GPU', layout.bytesPerBlock),
   ];
@@ -111,27 +114,32 @@ function blocks({ layout, pool }: KvPlan): Section {
   return { title: 'Blocks', blocks: parts };
 }
 
+const storedAs = ({ key, value }: KvPlan['layout']['dtype']): string =>
+  key === value ? value : `${value} (asked for: ${key})`;
+
+/** Groups that are alike are one row. */
 function groups({ groups }: KvPlan['layout']): Block[] {
   if (groups.length < 2) {
     return [];
+  }
+  const counted = new Map<string, { cells: string[]; count: number }>();
+  for (const g of groups) {
+    const cells = [g.kind, withCommas(g.layers), clean(g.dtype), withCommas(g.blockSize), withCommas(g.bytesPerBlock)];
+    const row = counted.get(cells.join());
+    counted.set(cells.join(), { cells, count: (row?.count ?? 0) + 1 });
   }
   return [
     {
       kind: 'table',
       columns: [
-        { title: 'Group' },
-        { title: 'Layers', numeric: true },
+        { title: 'Groups', numeric: true },
+        { title: 'Keep' },
+        { title: 'Layers in each', numeric: true },
         { title: 'Stored as' },
         { title: 'Tokens per block', numeric: true },
         { title: 'Bytes per block, per GPU', numeric: true },
       ],
-      rows: groups.map((g) => [
-        g.kind,
-        withCommas(g.layers),
-        clean(g.dtype),
-        withCommas(g.blockSize),
-        withCommas(g.bytesPerBlock),
-      ]),
+      rows: [...counted.values()].map(({ cells, count }) => [String(count), ...cells]),
     },
   ];
 }
@@ -166,11 +174,11 @@ function memory({ budget }: Plan): Section | undefined {
   if (!budget) {
     return undefined;
   }
-  const whole = (label: string, figure: Figure): string[] => [
+  const whole = (label: string, figure: Figure, how: 'symbols' | 'numbers'): string[] => [
     label,
     numberOf(figure),
-    '',
-    clean(figure.explain().numbers),
+    intervalOf(figure.range, 'bytes'),
+    clean(figure.explain()[how]),
   ];
   const term = (label: string, t: BudgetTerm): string[] => [
     label,
@@ -190,8 +198,8 @@ function memory({ budget }: Plan): Section | undefined {
           { title: 'How it is known' },
         ],
         rows: [
-          whole('Total', budget.total),
-          whole('Limit for the engine', budget.limit),
+          whole('Total', budget.total, 'symbols'),
+          whole('Limit for the engine', budget.limit, 'numbers'),
           term('− weights', budget.weights),
           term('− activations', budget.activations),
           term('− CUDA graphs', budget.graphs),
@@ -231,7 +239,7 @@ function origins(plan: Plan): Section {
           {
             label: 'GPU',
             value: clean(`${hardware.name} (${hardware.origin.text})`),
-            how: notes(hardware.gpu?.sources.join('; ')),
+            how: notes(few(hardware.gpu?.sources ?? [])),
           },
         ]
       : []),
@@ -265,6 +273,12 @@ function origins(plan: Plan): Section {
   };
 }
 
+/** The first few sources; the rest is counted. */
+function few(sources: readonly string[], most = 3): string {
+  const more = sources.length > most ? `; and ${sources.length - most} more` : '';
+  return sources.slice(0, most).join('; ') + more;
+}
+
 const notes = (...texts: readonly (string | undefined)[]): string[] =>
   texts.filter((t) => t).map((t) => clean(t ?? ''));
 
@@ -286,11 +300,18 @@ function options({ options }: Plan): Section | undefined {
         rows: options.map((o) => [
           clean(o.name),
           clean(o.unresolved ?? o.error ?? valueText(o.value)),
-          o.line === undefined ? o.origin : `${o.origin}, line ${o.line}`,
+          clean(originText(o)),
         ]),
       },
     ],
   };
+}
+
+function originText(option: Plan['options'][number]): string {
+  if ('from' in option && option.from) {
+    return `${option.from.file}, line ${option.from.line}`;
+  }
+  return option.line === undefined ? option.origin : `${option.origin}, line ${option.line}`;
 }
 
 function valueText(value: unknown): string {

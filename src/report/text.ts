@@ -16,6 +16,9 @@ const TONES = { good: 'green', bad: 'red', unsure: 'yellow' } as const;
 const SEVERITIES = { error: 'red', warning: 'yellow', information: 'cyan', hint: 'dim' } as const;
 
 export function reportText(report: ReportText, style: TextStyle): string {
+  if (report.plans.length === 0) {
+    return '';
+  }
   const paint: Paint = (text, colour) => (style.colour ? `\u001b[${CODES[colour]}m${text}\u001b[0m` : text);
   return report.plans
     .map((plan) => planLines(plan, paint, style.width).join('\n'))
@@ -51,7 +54,7 @@ function blockLines(block: Block, paint: Paint, width: number): string[] {
     case 'rows':
       return rowLines(block.rows, paint, width);
     case 'table':
-      return tableLines(block, paint);
+      return tableLines(block, paint, width);
     case 'log':
       return [`  ${block.caption}:`, ...block.lines.map((line) => `    ${line}`)];
     case 'findings':
@@ -73,15 +76,21 @@ function rowLines(rows: readonly Row[], paint: Paint, width: number): string[] {
   });
 }
 
-function tableLines(table: Extract<Block, { kind: 'table' }>, paint: Paint): string[] {
+function tableLines(table: Extract<Block, { kind: 'table' }>, paint: Paint, width: number): string[] {
   const titles = table.columns.map((column) => column.title);
-  const widths = titles.map((title, i) => Math.max(title.length, ...table.rows.map((row) => row[i]?.length ?? 0)));
-  const line = (cells: readonly string[]): string =>
-    cells
-      .map((cell, i) => (table.columns[i]?.numeric ? cell.padStart(widths[i] ?? 0) : cell.padEnd(widths[i] ?? 0)))
-      .join('  ')
-      .trimEnd();
-  return [`  ${paint(line(titles), 'dim')}`, ...table.rows.map((row) => `  ${line(row)}`)];
+  const rows = [titles, ...table.rows];
+  const widths = titles.map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
+  const last = titles.length - 1;
+  const indent = 2 + widths.slice(0, last).reduce((sum, w) => sum + w + 2, 0);
+  const lines = (cells: readonly string[]): string[] => {
+    const [first = '', ...rest] = wrap(cells[last] ?? '', Math.max(width - indent, 20));
+    const row = [...cells.slice(0, last), first].map((cell, i) =>
+      table.columns[i]?.numeric ? cell.padStart(widths[i] ?? 0) : cell.padEnd(widths[i] ?? 0),
+    );
+    return [`  ${row.join('  ')}`.trimEnd(), ...rest.map((line) => ' '.repeat(indent) + line)];
+  };
+  const [head = [], ...body] = rows.map(lines);
+  return [...head.map((line) => paint(line, 'dim')), ...body.flat()];
 }
 
 function findingLines(finding: FindingText, paint: Paint, width: number): string[] {

@@ -81,6 +81,7 @@ export const aLayout: Layout = {
     return { blocks, reserved: blocks * 655360, payload: tokens * 40960, tail, padding: 0, reservation: 0 };
   },
   ofRank: () => aLayout,
+  findings: [],
 };
 
 export const aPool: Pool = {

@@ -29,7 +29,8 @@ test('the first line says whether it starts, the second how many fit', () => {
   ]);
   const refused = lines(textOf(aPlan({ starts: false, findings: [error] })));
   expect(refused[0]).toBe('Starts  no. To serve at least one request, 16.0 GiB KV cache is needed.');
-  expect(refused[1]).toMatch(/^Fits {4}nothing while it does not start; its memory is enough for 1,024 requests/);
+  expect(refused[1]).toMatch(/^Fits {4}nothing while it does not start; memory is left for 1,024 requests at once/);
+  expect(refused.slice(2, 5)).toContain('Fix     Set the longest that fits');
   const unknown = lines(textOf(withoutGpu()));
   expect(unknown[0]).toMatch(/^Starts {2}not known\. The GPU is not known/);
   expect(lines(textOf(aPlan({ planned: false, findings: [error] })))[0]).toMatch(/^Planned {2}no\. To serve/);
@@ -73,14 +74,18 @@ test('stages and groups get their tables when there is more than one', () => {
   }
   const layout = {
     ...aLayout,
-    groups: [group, { ...group, kind: 'sliding' as const, layers: 27 }],
+    groups: [
+      group,
+      { ...group, kind: 'sliding' as const, layers: 27 },
+      { ...group, kind: 'sliding' as const, layers: 27 },
+    ],
     ranks: [
       { ...rank, layers: 27 },
       { ...rank, stage: 1, layers: 26 },
     ],
   };
   const text = textOf(aPlan({ kv: { layout } }));
-  expect(text).toMatch(/sliding +27/);
+  expect(text).toMatch(/2 +sliding +27/);
   expect(text).toMatch(/0 \(decides\) +27/);
 });
 
