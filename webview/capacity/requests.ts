@@ -1,0 +1,169 @@
+/** Requests that fit against their length: contiguous and in blocks, on log axes, with the workload and the longest length marked. */
+import type { ChartConfiguration, ChartDataset, Plugin } from 'chart.js';
+import { withCommas } from '../../src/core/units';
+import type { RequestsView } from '../../src/dashboard/protocol';
+import { el, textTable } from '../dom';
+import { chartView, textLook, tooltipLook } from '../ui/charts';
+import type { Palette } from '../ui/palette';
+
+export interface RequestsPanel {
+  readonly element: HTMLElement;
+  draw(requests: RequestsView): void;
+  redraw(): void;
+}
+
+export function requestsPanel(): RequestsPanel {
+  const chart = chartView<'line', RequestsView>('280px', configuration);
+  const legend = el('ul', { class: 'legend' });
+  const table = el('div', { class: 'scroll' });
+  const twin = el('details', {}, el('summary', {}, 'The same as a table'), table);
+  return {
+    element: el('div', {}, legend, chart.element, twin),
+    draw(requests) {
+      legend.replaceChildren(
+        entry('paged', 'in blocks, as they grow'),
+        entry('contiguous', 'contiguous, each reserving the maximum length'),
+        ...(requests.limit === undefined
+          ? []
+          : [entry('limit', `the engine runs at most ${withCommas(requests.limit)}`)]),
+      );
+      table.replaceChildren(
+        textTable(
+          requests.summary,
+          ['Tokens per request', 'In blocks', 'Contiguous'],
+          requests.points.map((p) => [withCommas(p.length), withCommas(p.paged), withCommas(p.contiguous)]),
+        ),
+      );
+      chart.draw(requests);
+    },
+    redraw: chart.redraw,
+  };
+}
+
+const entry = (kind: string, text: string): HTMLElement =>
+  el('li', {}, el('span', { class: `stroke ${kind}`, 'aria-hidden': 'true' }), text);
+
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** A log axis has no zero: where nothing fits, there is no line. */
+const pointsOf = ({ points }: RequestsView, key: 'paged' | 'contiguous'): Point[] =>
+  points.filter((p) => p[key] > 0).map((p) => ({ x: p.length, y: p[key] }));
+
+function configuration(requests: RequestsView, p: Palette): ChartConfiguration<'line'> {
+  const ends = [requests.points[0]?.length ?? 1, requests.points.at(-1)?.length ?? 1] as const;
+  const line = (label: string, data: Point[], color: string, dash: number[]): ChartDataset<'line', Point[]> => ({
+    label,
+    data,
+    borderColor: color,
+    backgroundColor: color,
+    borderDash: dash,
+    borderWidth: 2.5,
+    pointRadius: 0,
+    pointHoverRadius: 4,
+  });
+  const { limit } = requests;
+  const datasets = [
+    line('In blocks', pointsOf(requests, 'paged'), p.green, []),
+    line('Contiguous', pointsOf(requests, 'contiguous'), p.orange, [8, 4]),
+    ...(limit === undefined
+      ? []
+      : [
+          line(
+            'Engine’s limit',
+            ends.map((x) => ({ x, y: limit })),
+            p.faint,
+            [2, 3],
+          ),
+        ]),
+  ];
+  return {
+    type: 'line',
+    data: { datasets },
+    options: {
+      layout: { padding: { top: 18 + 14 * Math.max(0, requests.marks.length - 1), right: 12 } },
+      interaction: { mode: 'index', intersect: false },
+      scales: {
+        x: {
+          type: 'logarithmic',
+          min: ends[0],
+          max: ends[1],
+          title: { display: true, text: 'tokens in each request', ...textLook(p) },
+          grid: { color: p.grid },
+          ticks: {
+            ...textLook(p),
+            maxRotation: 0,
+            autoSkipPadding: 12,
+            callback: (value) => lengthText(Number(value)),
+          },
+          afterBuildTicks: (axis) => {
+            axis.ticks = powersOfTwo(ends[0], ends[1]).map((value) => ({ value }));
+          },
+        },
+        y: {
+          type: 'logarithmic',
+          title: { display: true, text: 'requests at once', ...textLook(p) },
+          grid: { color: p.grid },
+          ticks: { ...textLook(p), callback: (value) => decadeText(Number(value)) },
+        },
+      },
+      plugins: {
+        tooltip: {
+          ...tooltipLook(p),
+          filter: ({ datasetIndex }) => datasetIndex < 2,
+          callbacks: {
+            title: ([first]) => (first ? `${withCommas(Number(first.parsed.x))} tokens` : ''),
+            label: ({ dataset, parsed }) => `${dataset.label}: ${withCommas(Number(parsed.y))}`,
+          },
+        },
+      },
+    },
+    plugins: [marks(requests, p)],
+  };
+}
+
+/** A dashed line and its words at each marked length. */
+function marks({ marks: all }: RequestsView, p: Palette): Plugin<'line'> {
+  return {
+    id: 'lengths',
+    afterDatasetsDraw(chart) {
+      const pen = chart.ctx;
+      const { top, bottom, left, right } = chart.chartArea;
+      pen.save();
+      pen.font = `${Math.max(10, p.fontSize - 2)}px ${p.font}`;
+      pen.fillStyle = p.foreground;
+      pen.strokeStyle = p.foreground;
+      pen.textBaseline = 'bottom';
+      all.forEach(({ length, label }, i) => {
+        const x = chart.scales.x?.getPixelForValue(length) ?? 0;
+        const y = top - 4 - 14 * (all.length - 1 - i);
+        pen.setLineDash([4, 4]);
+        pen.beginPath();
+        pen.moveTo(x, y + 2);
+        pen.lineTo(x, bottom);
+        pen.stroke();
+        const width = pen.measureText(label).width;
+        pen.fillText(label, Math.max(left, Math.min(x - width / 2, right - width)), y);
+      });
+      pen.restore();
+    },
+  };
+}
+
+function powersOfTwo(low: number, high: number): number[] {
+  const first = Math.ceil(Math.log2(low));
+  return Array.from({ length: Math.max(0, Math.floor(Math.log2(high)) - first + 1) }, (_, i) => 2 ** (first + i));
+}
+
+/** `256`, `8K`, `1M`: powers of two, as context lengths are named. */
+function lengthText(tokens: number): string {
+  if (tokens >= 2 ** 20) {
+    return `${tokens / 2 ** 20}M`;
+  }
+  return tokens >= 2 ** 10 ? `${tokens / 2 ** 10}K` : String(tokens);
+}
+
+/** Labels at 1, 10, 100 … only: the lines between speak for themselves. */
+const decadeText = (value: number): string => (Number.isInteger(Math.log10(value)) ? withCommas(value) : '');

@@ -1,0 +1,65 @@
+/** The theme's colours, read for what is drawn on a canvas, and told again when the theme changes. */
+
+export interface Palette {
+  readonly foreground: string;
+  readonly faint: string;
+  readonly grid: string;
+  readonly background: string;
+  readonly surface: string;
+  readonly border: string;
+  readonly font: string;
+  readonly fontSize: number;
+  readonly blue: string;
+  readonly orange: string;
+  readonly yellow: string;
+  readonly purple: string;
+  readonly green: string;
+  readonly highContrast: boolean;
+}
+
+export function readPalette(): Palette {
+  const style = getComputedStyle(document.documentElement);
+  const color = (name: string, fallback: string): string =>
+    style.getPropertyValue(`--vscode-${name}`).trim() || fallback;
+  const foreground = color('foreground', '#888888');
+  const background = color('editor-background', '#1e1e1e');
+  const highContrast = /high-contrast/.test(document.body.className) || matchMedia('(forced-colors: active)').matches;
+  return {
+    foreground,
+    faint: color('descriptionForeground', foreground),
+    grid: highContrast ? color('contrastBorder', foreground) : color('editorWidget-border', '#80808040'),
+    background,
+    surface: color('editorHoverWidget-background', background),
+    border: color('contrastBorder', color('editorHoverWidget-border', 'transparent')),
+    font: color('font-family', 'system-ui, sans-serif'),
+    fontSize: Number.parseFloat(color('font-size', '13px')) || 13,
+    blue: color('charts-blue', '#3794ff'),
+    orange: color('charts-orange', '#d18616'),
+    yellow: color('charts-yellow', '#cca700'),
+    purple: color('charts-purple', '#b180d7'),
+    green: color('charts-green', '#89d185'),
+    highContrast,
+  };
+}
+
+/** VS Code swaps the variables in the root's style and the theme's kind in the body's class. */
+export function onThemeChange(listener: () => void): void {
+  let asked = false;
+  const later = (): void => {
+    if (!asked) {
+      asked = true;
+      requestAnimationFrame(() => {
+        asked = false;
+        listener();
+      });
+    }
+  };
+  const observer = new MutationObserver(later);
+  observer.observe(document.documentElement, { attributes: true, attributeFilter: ['style', 'class'] });
+  observer.observe(document.body, { attributes: true, attributeFilter: ['class', 'data-vscode-theme-id'] });
+  matchMedia('(forced-colors: active)').addEventListener('change', later);
+}
+
+/** VS Code's own setting and the system's. */
+export const prefersStill = (): boolean =>
+  document.body.classList.contains('vscode-reduce-motion') || matchMedia('(prefers-reduced-motion: reduce)').matches;

@@ -1,0 +1,114 @@
+/** The controls in use, and the only file that knows which library draws them. */
+import {
+  provideVSCodeDesignSystem,
+  vsCodeButton,
+  vsCodeDropdown,
+  vsCodeOption,
+  vsCodeTextField,
+} from '@vscode/webview-ui-toolkit';
+import { setAttributes } from '../dom';
+
+export function registerControls(): void {
+  provideVSCodeDesignSystem().register(vsCodeButton(), vsCodeDropdown(), vsCodeOption(), vsCodeTextField());
+}
+
+/** A control with a value that a person changes. */
+export interface Field {
+  readonly element: HTMLElement;
+  /** Shows a value without telling anyone. */
+  set(value: string, tried: boolean): void;
+}
+
+interface Valued extends HTMLElement {
+  value: string;
+}
+
+export function button(text: string, onPress: () => void, look: 'primary' | 'secondary' = 'secondary'): HTMLElement {
+  const element = document.createElement('vscode-button');
+  setAttributes(element, { appearance: look });
+  element.textContent = text;
+  element.addEventListener('click', onPress);
+  return element;
+}
+
+/** A number typed as text. Tells when it is committed: Enter, or leaving the field. */
+export function numberField(label: string, onCommit: (value: string) => void): Field {
+  const element = document.createElement('vscode-text-field') as Valued;
+  setAttributes(element, { inputmode: 'numeric', size: 8, 'aria-label': label });
+  let shown = '';
+  const commit = (): void => {
+    const value = element.value.trim();
+    if (value !== shown) {
+      shown = value;
+      onCommit(value);
+    }
+  };
+  element.addEventListener('change', commit);
+  element.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter') {
+      commit();
+    } else if (event.key === 'Escape') {
+      element.value = shown;
+    }
+  });
+  return {
+    element: labelled(label, element),
+    set(value, tried) {
+      shown = value;
+      show(element, value, tried);
+    },
+  };
+}
+
+export interface Choice {
+  readonly value: string;
+  readonly text: string;
+}
+
+export interface ChoiceField extends Field {
+  offer(choices: readonly Choice[]): void;
+}
+
+export function dropdown(label: string, onPick: (value: string) => void): ChoiceField {
+  const element = document.createElement('vscode-dropdown') as Valued;
+  setAttributes(element, { 'aria-label': label, position: 'below' });
+  element.addEventListener('change', () => onPick(element.value));
+  let offered = '';
+  return {
+    element: labelled(label, element),
+    offer(choices) {
+      const key = JSON.stringify(choices);
+      if (key === offered) {
+        return; // rebuilding would close an open list
+      }
+      offered = key;
+      element.replaceChildren(...choices.map(option));
+    },
+    set: (value, tried) => show(element, value, tried),
+  };
+}
+
+function option({ value, text }: Choice): HTMLElement {
+  const element = document.createElement('vscode-option');
+  element.setAttribute('value', value);
+  element.textContent = text;
+  return element;
+}
+
+function show(element: Valued, value: string, tried: boolean): void {
+  if (element.value !== value) {
+    element.value = value;
+  }
+  element.parentElement?.classList.toggle('tried', tried);
+}
+
+function labelled(label: string, control: HTMLElement): HTMLElement {
+  const box = document.createElement('div');
+  box.className = 'field';
+  const words = document.createElement('span');
+  words.className = 'label';
+  words.setAttribute('aria-hidden', 'true');
+  words.textContent = label;
+  box.append(words, control);
+  return box;
+}
