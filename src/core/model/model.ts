@@ -16,6 +16,29 @@ export type LayerKind =
   | 'none'
   | 'other';
 
+/** What a state layer keeps of a request, whatever its length. Sizes in elements of the whole model. */
+export type StateShape =
+  | { readonly type: 'mamba1'; readonly inner: number; readonly stateSize: number; readonly conv: number }
+  | {
+      readonly type: 'mamba2';
+      readonly heads: number;
+      readonly headDim: number;
+      readonly stateSize: number;
+      readonly groups: number;
+      readonly conv: number;
+    }
+  | {
+      readonly type: 'gated-delta-net';
+      readonly keyHeads: number;
+      readonly valueHeads: number;
+      readonly keyDim: number;
+      readonly valueDim: number;
+      readonly conv: number;
+    }
+  | { readonly type: 'kda'; readonly heads: number; readonly headDim: number; readonly conv: number }
+  | { readonly type: 'short-conv'; readonly dim: number; readonly conv: number }
+  | { readonly type: 'linear'; readonly heads: number; readonly headDim: number };
+
 /** What one layer keeps. Sizes are of the whole model, before any parallelism. */
 export interface KvLayer {
   readonly kind: LayerKind;
@@ -29,6 +52,8 @@ export interface KvLayer {
   readonly window?: number;
   /** Rope part of a latent vector: kept in 16 bit by packed formats. */
   readonly ropeDim?: number;
+  /** What a state layer keeps; absent where the config does not say enough. */
+  readonly state?: StateShape;
   /** A layer of a draft or MTP head. */
   readonly draft?: true;
   /**
@@ -84,6 +109,8 @@ export interface Model {
   /** max_position_embeddings and its kin, as the config states them, before scaling. */
   readonly maxPositions?: number;
   readonly rope?: RopeScaling;
+  /** Dtype that the config asks for in recurrent states (`mamba_ssm_dtype`). */
+  readonly stateDtype?: ModelDtype;
   /** KV dtype that the checkpoint's own quantisation metadata asks for (`fp8_e4m3`, `nvfp4`). */
   readonly checkpointKvDtype?: string;
   readonly quantisation?: string;
