@@ -65,6 +65,7 @@ function programOf(io: Io, run: (options: ReportOptions) => Promise<void>): Comm
 }
 
 interface Raw extends Record<string, unknown> {
+  readonly engine?: string;
   readonly form?: (typeof FORMS)[number];
   readonly name?: string;
   readonly format: Format;
@@ -101,9 +102,27 @@ function reportCommand(program: Command, run: (options: ReportOptions) => Promis
     .option('--require-start', 'exit with 3 unless the engine will start')
     .addHelpText('after', EXAMPLES + EXITS)
     .action(async (files: string[], raw: Raw, command: Command) => {
+      await checkEngine(raw.engine, command);
       await run(reportOptions(files, raw, command));
     });
 }
+
+/** `vllm`, `vllm@0.28`, or a version alone. The list of engines is loaded only when one is named. */
+async function checkEngine(text: string | undefined, command: Command): Promise<void> {
+  if (text === undefined || VERSION.test(text)) {
+    return;
+  }
+  const [name, version] = text.split('@', 2);
+  const ids = (await import('../core/engines')).ENGINES.map((engine) => engine.id);
+  if (!ids.includes(name ?? '')) {
+    command.error(`error: unknown engine '${name}': known are ${ids.join(', ')}`);
+  }
+  if (version !== undefined && !VERSION.test(version)) {
+    command.error(`error: '${version}' is no version of ${name}: write ${name}@0.28`);
+  }
+}
+
+const VERSION = /^v?\d+(\.\d+)*/;
 
 function reportOptions(files: string[], raw: Raw, command: Command): ReportOptions {
   const inputs = files.filter((f) => f === '-').length;

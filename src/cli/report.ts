@@ -2,7 +2,8 @@
 import { dirname, resolve } from 'node:path';
 import type { Form } from '../launch/launch';
 import type { Overrides, Plan, PlanContext, PlanResult } from '../planner';
-import { whyNot } from '../report/answers';
+import { decidingFinding, whyNot } from '../report/answers';
+import { clean } from '../report/document';
 import type { PlannedFile } from '../report/planned';
 import { type Content, decode, neighbours, readNamed, realPath } from './files';
 import type { ExitCode, Io } from './io';
@@ -116,10 +117,13 @@ function verdict(files: readonly PlannedFile[], require: Requirements, io: Io): 
   const plans = files.flatMap((f) => f.result.plans);
   const failed = plans.filter((p) => !p.planned);
   for (const p of problems) {
-    io.note(`${p.file}${p.line === undefined ? '' : `:${p.line}`}: ${p.message}`);
+    io.note(clean(`${p.file}${p.line === undefined ? '' : `:${p.line}`}: ${p.message}`));
   }
   for (const p of failed) {
     io.note(`${where(p)}: could not be planned: ${whyNot(p)}`);
+  }
+  if (plans.some((p) => p.planned && !p.hardware && !p.kv?.pool)) {
+    io.note('A GPU that no file names can be given: --gpu NAME');
   }
   const missed = plans
     .filter((p) => p.planned)
@@ -128,8 +132,10 @@ function verdict(files: readonly PlannedFile[], require: Requirements, io: Io): 
   return problems.length + failed.length > 0 ? 1 : missed.length > 0 ? 3 : 0;
 }
 
-const where = ({ launch, findings }: Plan): string =>
-  `${launch.file}${findings[0] ? `:${findings[0].line}` : ''} (${launch.title})`;
+function where(plan: Plan): string {
+  const finding = decidingFinding(plan);
+  return clean(`${plan.launch.file}${finding ? `:${finding.line}` : ''} (${plan.launch.title})`);
+}
 
 function once(note: (line: string) => void): (line: string) => void {
   const said = new Set<string>();

@@ -25,6 +25,9 @@ export function intervalOf(range: Estimate | undefined, unit: Unit): string {
   }
   const low = inUnit(range.low, unit);
   const high = inUnit(range.high, unit);
+  if (low === high) {
+    return high; // narrower than it is shown
+  }
   const suffix = / [^ ]+$/.exec(high)?.[0] ?? '';
   return `${suffix && low.endsWith(suffix) ? low.slice(0, -suffix.length) : low} to ${high}`;
 }

@@ -1,6 +1,6 @@
 /** The first lines of a report: does it start, how many fit. */
 import { withCommas } from '../core/units';
-import type { Plan } from '../planner';
+import type { PlacedFinding, Plan } from '../planner';
 import { intervalOf } from './amounts';
 import type { Answer } from './document';
 import { clean } from './document';
@@ -21,10 +21,10 @@ function fix({ starts, findings }: Plan): Answer[] {
 }
 
 /** The first error, or what stands in its place. */
-export function whyNot(plan: Plan): string {
-  const errors = plan.findings.filter((f) => f.severity === 'error');
-  return clean((errors[0] ?? plan.findings[0])?.message ?? 'It is not covered.');
-}
+export const decidingFinding = ({ findings }: Plan): PlacedFinding | undefined =>
+  findings.find((f) => f.severity === 'error') ?? findings[0];
+
+export const whyNot = (plan: Plan): string => clean(decidingFinding(plan)?.message ?? 'It is not covered.');
 
 function starts(plan: Plan): Answer {
   if (plan.starts === true) {

@@ -4,24 +4,24 @@ import type { Budget, BudgetTerm, Finding, Layout, Pool } from '../core/engines/
 import type { Figure } from '../core/figure';
 import type { KvLayer, Model } from '../core/model/model';
 import type { TextRange } from '../launch/launch';
+import { linesOf, type Position } from '../launch/lines';
 import type { KvPlan, PlacedFinding, Plan } from '../planner';
-import { type Place, placesOf } from './places';
 import type { PlannedFile } from './planned';
 
 export const PLAN_SCHEMA = 'kv-planner/plan@1';
 
-type Places = (offset: number) => Place;
+type Places = (offset: number) => Position;
 
 /** Every plan of the files, and what could not be read. Keys whose value is unknown are left out. */
 export function planJson(files: readonly PlannedFile[]): object {
   return known({
     schema: PLAN_SCHEMA,
     plans: files.flatMap((f) => {
-      const places = placesOf(f.text);
+      const places = linesOf(f.text).position;
       return f.result.plans.map((plan) => onePlan(plan, places));
     }),
     problems: files.flatMap((f) => {
-      const places = placesOf(f.text);
+      const places = linesOf(f.text).position;
       return f.result.problems.map((p) => ({
         file: p.file,
         line: p.line ?? (p.range && places(p.range.start).line),
@@ -128,19 +128,22 @@ function kvOf({ layout, pool, atMaxLength }: KvPlan): object {
       payloadBytes: whole(atMaxLength.payload),
       reservedBytes: whole(atMaxLength.reserved),
     },
-    ...(pool && poolOf(pool)),
+    ...(pool && poolOf(pool, atMaxLength !== undefined)),
     ranks: ranksOf(layout, pool),
     decidingRank: pool?.decidingRank ?? layout.decidingRank,
   };
 }
 
-function poolOf(pool: Pool): object {
+/** What the engine logs depends on the maximum length. */
+function poolOf(pool: Pool, lengthKnown: boolean): object {
   return {
     bytesPerGpu: whole(pool.bytes),
     blocks: whole(pool.blocks),
-    tokensAsLogged: whole(pool.tokensAsLogged),
-    maxConcurrencyAsLogged: pool.maxConcurrencyAsLogged.value,
-    logLines: [...pool.logLines],
+    ...(lengthKnown && {
+      tokensAsLogged: whole(pool.tokensAsLogged),
+      maxConcurrencyAsLogged: pool.maxConcurrencyAsLogged.value,
+      logLines: [...pool.logLines],
+    }),
   };
 }
 
@@ -158,7 +161,7 @@ const ranksOf = (layout: Layout, pool: Pool | undefined): object[] =>
   layout.ranks.map((rank, i) => ({
     stage: rank.stage,
     layers: rank.layers,
-    bytesPerTokenPerGpu: rank.bytesPerToken,
+    bytesPerTokenPerGpu: Math.round(rank.bytesPerToken),
     bytesPerBlock: rank.bytesPerBlock,
     kvBytes: pool?.ranks[i] && Math.floor(pool.ranks[i].kvBytes),
     blocks: pool?.ranks[i]?.blocks,

@@ -2,6 +2,7 @@
 import type { BudgetTerm } from '../core/engines/engine';
 import type { Figure, Origin } from '../core/figure';
 import { withCommas } from '../core/units';
+import { linesOf, type Position } from '../launch/lines';
 import type { KvPlan, Plan } from '../planner';
 import { intervalOf } from './amounts';
 import { answersOf } from './answers';
@@ -16,17 +17,16 @@ import {
   type Section,
 } from './document';
 import { exactBytes, isEstimated, numberOf, wordsOf } from './numbers';
-import { type Place, placesOf } from './places';
 import type { PlannedFile } from './planned';
 
 export function reportOf(files: readonly PlannedFile[]): ReportText {
   return {
     plans: files.flatMap((f) => {
-      const places = placesOf(f.text);
+      const places = linesOf(f.text).position;
       return f.result.plans.map((plan) => planTextOf(plan, places));
     }),
     problems: files.flatMap((f) => {
-      const places = placesOf(f.text);
+      const places = linesOf(f.text).position;
       return f.result.problems.map((p) => {
         const place = p.range ? colons(places(p.range.start)) : p.line;
         return { place: clean(place ? `${p.file}:${place}` : p.file), message: clean(p.message) };
@@ -35,9 +35,9 @@ export function reportOf(files: readonly PlannedFile[]): ReportText {
   };
 }
 
-const colons = ({ line, column }: Place): string => `${line}:${column}`;
+const colons = ({ line, column }: Position): string => `${line}:${column}`;
 
-function planTextOf(plan: Plan, places: (offset: number) => Place): PlanText {
+function planTextOf(plan: Plan, places: (offset: number) => Position): PlanText {
   const { launch } = plan;
   const sections = [
     plan.kv && tokens(plan.kv),
@@ -90,22 +90,23 @@ function tokens({ layout, atMaxLength }: KvPlan): Section {
   return { title: 'Bytes of keys and values', blocks: [{ kind: 'rows', rows: [...rows, ...fixed, ...longest] }] };
 }
 
-function blocks({ layout, pool }: KvPlan): Section {
+function blocks({ layout, pool, atMaxLength }: KvPlan): Section {
   const rows: Row[] = [
     { label: 'Stored as', value: clean(storedAs(layout.dtype)) },
     { label: 'Block size', value: `${withCommas(layout.blockSize)} tokens` },
     rowOf('One block, per GPU', layout.bytesPerBlock),
   ];
   if (pool) {
+    rows.push(rowOf('Pool, per GPU', pool.bytes), rowOf('Blocks', pool.blocks));
+  }
+  if (pool && atMaxLength) {
     rows.push(
-      rowOf('Pool, per GPU', pool.bytes),
-      rowOf('Blocks', pool.blocks),
       rowOf('Tokens, as the engine logs them', pool.tokensAsLogged),
       rowOf('Concurrency at the maximum length, as logged', pool.maxConcurrencyAsLogged),
     );
   }
   const parts: Block[] = [{ kind: 'rows', rows }, ...groups(layout), ...ranks({ layout, pool })];
-  if (pool && pool.logLines.length > 0) {
+  if (pool && atMaxLength && pool.logLines.length > 0) {
     const caption = isEstimated(pool.bytes)
       ? 'What it will print if the estimate is met exactly'
       : 'What it will print';
@@ -211,16 +212,21 @@ function memory({ budget }: Plan): Section | undefined {
   };
 }
 
-function findings(plan: Plan, places: (offset: number) => Place): Section | undefined {
-  const items = plan.findings.map(
-    (f): FindingText => ({
-      severity: f.severity,
-      code: clean(f.code),
-      place: clean(`${plan.launch.file}:${colons(places(f.range.start))}`),
-      message: clean(f.message),
-      fixes: f.fixes.map((fix) => clean(`${fix.title} (${fix.option}: ${fix.value})`)),
-    }),
-  );
+/** Worst first. */
+const SEVERITIES: readonly FindingText['severity'][] = ['error', 'warning', 'information', 'hint'];
+
+function findings(plan: Plan, places: (offset: number) => Position): Section | undefined {
+  const items = [...plan.findings]
+    .sort((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity))
+    .map(
+      (f): FindingText => ({
+        severity: f.severity,
+        code: clean(f.code),
+        place: clean(`${plan.launch.file}:${colons(places(f.range.start))}`),
+        message: clean(f.message),
+        fixes: f.fixes.map((fix) => clean(`${fix.title} (${fix.option}: ${fix.value})`)),
+      }),
+    );
   return items.length > 0 ? { title: 'Findings', blocks: [{ kind: 'findings', findings: items }] } : undefined;
 }
 
@@ -299,7 +305,7 @@ function options({ options }: Plan): Section | undefined {
         columns: [{ title: 'Option' }, { title: 'Value' }, { title: 'From' }],
         rows: options.map((o) => [
           clean(o.name),
-          clean(o.unresolved ?? o.error ?? valueText(o.value)),
+          clean(o.value === undefined ? o.raw : valueText(o.value)),
           clean(originText(o)),
         ]),
       },
@@ -307,11 +313,12 @@ function options({ options }: Plan): Section | undefined {
   };
 }
 
+/** Where it stands, and why its value is not known or not taken. */
 function originText(option: Plan['options'][number]): string {
-  if ('from' in option && option.from) {
-    return `${option.from.file}, line ${option.from.line}`;
-  }
-  return option.line === undefined ? option.origin : `${option.origin}, line ${option.line}`;
+  const from = 'from' in option ? option.from : undefined;
+  const line = option.line === undefined ? option.origin : `${option.origin}, line ${option.line}`;
+  const reason = option.value === undefined ? (option.unresolved ?? option.error) : undefined;
+  return [from ? `${from.file}, line ${from.line}` : line, reason].filter(Boolean).join(': ');
 }
 
 function valueText(value: unknown): string {

@@ -17,6 +17,8 @@ test.each([
   [['report', 'x.yaml', '--require-concurrency', 'many'], /whole number/],
   [['report', 'x.yaml', '--name', 'y.yaml'], /standard input/],
   [['report', '-', '-'], /once/],
+  [['report', 'x.yaml', '--engine', 'vlm@0.28'], /unknown engine 'vlm': known are vllm/],
+  [['report', 'x.yaml', '--engine', 'vllm@new'], /no version of vllm/],
 ] as const)('%j is wrong usage', async (args, message) => {
   const { code, out, notes } = await run(args);
   expect(code).toBe(2);

@@ -1,15 +1,7 @@
-import { readFileSync } from 'node:fs';
-import Ajv2020 from 'ajv/dist/2020';
 import { expect, test } from 'vitest';
 import { planJson } from '../../../src/report/json';
-import { placesOf } from '../../../src/report/places';
 import { aFile, aLayout, aModel, aPlan, FILE, TEXT, withoutGpu } from './aPlan';
-
-// The shipped schema lets later versions add keys; here no key may appear that it does not name.
-const schema = JSON.parse(readFileSync('schema/plan.schema.json', 'utf8'), (_, value) =>
-  value?.type === 'object' && value.properties ? { ...value, additionalProperties: false } : value,
-);
-const validate = new Ajv2020({ allErrors: true, strict: true }).compile(schema);
+import { schemaErrors } from './schema';
 
 // biome-ignore lint/suspicious/noExplicitAny: the test reads arbitrary keys of parsed JSON.
 const jsonOf = (...files: Parameters<typeof planJson>[0]): any => planJson(files);
@@ -42,8 +34,7 @@ test.each([
   ['a refusal and a problem', jsonOf(aFile(refused), problem)],
   ['not planned', jsonOf(aFile(bare))],
 ])('%s follows schema/plan.schema.json', (_, json) => {
-  validate(json);
-  expect(validate.errors ?? []).toEqual([]);
+  expect(schemaErrors(json)).toEqual([]);
 });
 
 test('the schema refuses what the contract forbids', () => {
@@ -53,7 +44,7 @@ test('the schema refuses what the contract forbids', () => {
     { ...good, extra: 1 },
     { ...good, capacity: { fits: 1.5 } },
   ]) {
-    expect(validate({ schema: 'kv-planner/plan@1', plans: [bad], problems: [] })).toBe(false);
+    expect(schemaErrors({ schema: 'kv-planner/plan@1', plans: [bad], problems: [] })).not.toEqual([]);
   }
 });
 
@@ -95,17 +86,6 @@ test('places count from 1, in UTF-16 units, with exclusive ends', () => {
   expect(range.end).toEqual({ line: 4, column: TEXT.length - TEXT.indexOf('    command') });
   expect(options[1]).toMatchObject({ name: 'max-model-len', value: 8192, line: 4, column: 56 });
   expect(options[3]).toEqual({ name: 'block-size', value: 16, raw: '16', origin: 'default' });
-});
-
-test('a column counts UTF-16 units, and any line end ends a line', () => {
-  const places = placesOf('a\r\n\u{1F999}b\rc\n');
-  expect([0, 3, 5, 7, 9].map(places)).toEqual([
-    { line: 1, column: 1 },
-    { line: 2, column: 1 },
-    { line: 2, column: 3 },
-    { line: 3, column: 1 },
-    { line: 4, column: 1 },
-  ]);
 });
 
 test('what is unknown is absent', () => {
