@@ -7,6 +7,7 @@ export { gpuChoices } from './editor/gpu-list';
 export { hoverTarget, hoverText } from './editor/hover-text';
 export { lensLine, statusLine } from './editor/lines';
 export { editOption } from './launch/edit';
+export { loadGrammars } from './launch/shell/grammar';
 export { planText, requestsByLength } from './planner';
 export { reportMarkdown } from './report/markdown';
 export { reportOf } from './report/sections';

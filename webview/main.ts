@@ -43,7 +43,8 @@ function draw(view: View): void {
   app.setAttribute('aria-busy', 'false');
   // A mark for whoever waits for the drawn page, a test above all.
   requestAnimationFrame(() => {
-    document.body.dataset.ready = view.kind;
+    document.body.dataset.view = view.kind;
+    document.body.dataset.ready = '1';
   });
 }
 

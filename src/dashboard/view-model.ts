@@ -70,9 +70,9 @@ function factsOf({ kv, capacity }: Plan): FactView[] {
     const { contiguous, paged } = capacity;
     facts.push(
       fact(
-        'Fit in blocks',
+        'Fit paged',
         paged.requests,
-        `${wordsOf(paged.blocksPerRequest)} each, ${wordsOf(paged.tailTokens)} of them empty`,
+        `${wordsOf(paged.blocksPerRequest)} each, room for ${wordsOf(paged.tailTokens)} left empty`,
       ),
       fact(
         'Fit contiguous',
@@ -170,7 +170,7 @@ function requestsView({ capacity }: Plan, points: readonly LengthPoint[]): Reque
   const limit = capacity.engineLimit?.value;
   return {
     summary:
-      `Requests that fit by their length: in blocks from ${withCommas(first.paged)} at ${withCommas(first.length)} tokens ` +
+      `Requests that fit by their length: paged from ${withCommas(first.paged)} at ${withCommas(first.length)} tokens ` +
       `to ${withCommas(last.paged)} at ${withCommas(last.length)}; contiguous ${withCommas(first.contiguous)} at any length.` +
       (limit === undefined ? '' : ` The engine runs at most ${withCommas(limit)}.`),
     points: points.map(({ length, contiguous, paged }) => ({ length, contiguous, paged })),

@@ -2,7 +2,7 @@
 import type { BudgetTerm } from '../core/engines/engine';
 import type { OptionRole } from '../core/engines/option';
 import type { Figure } from '../core/figure';
-import { withCommas } from '../core/units';
+import { formatBytes, GiB, withCommas } from '../core/units';
 import type { LaunchOption } from '../launch/launch';
 import type { Plan } from '../planner';
 import { intervalOf } from '../report/amounts';
@@ -63,7 +63,7 @@ function maxLength(plan: Plan): Answer | undefined {
     return undefined;
   }
   const length = capacity ? ` at ${withCommas(capacity.maxLength)} tokens` : '';
-  const lines = [`${bold(`${wordsOf(one.reserved)} per request`)}${length}, on each GPU`];
+  const lines = [`${bold(`${inGiB(one.reserved.value)} per request`)}${length}, on each GPU`];
   const pool = plan.kv?.pool;
   if (pool) {
     lines.push(`${escaped(wordsOf(pool.maxConcurrencyAsLogged))} requests of that length fit in the pool.`);
@@ -83,6 +83,10 @@ function maxLength(plan: Plan): Answer | undefined {
     figures: [one.reserved, ...(capacity?.longestContext ? [capacity.longestContext] : [])],
   };
 }
+
+/** Always GiB, so that lengths can be compared: `0.313 GiB`, `16.0 GiB`. */
+const inGiB = (bytes: number): string =>
+  bytes < 100 * GiB ? `${(bytes / GiB).toPrecision(3)} GiB` : formatBytes(bytes);
 
 function memoryShare(plan: Plan): Answer | undefined {
   const { budget } = plan;

@@ -6,7 +6,7 @@ import { shortAmount } from '../report/amounts';
 import { whyNot } from '../report/answers';
 import { verdict } from '../report/headline';
 
-/** `40 KiB/token per GPU · 82,969 blocks · 162 contiguous → 1,536 paged · starts`. */
+/** `40 KiB/token per GPU · 82,969 blocks · 162 contiguous → 1,536 paged fit · starts`. */
 export function lensLine(plan: Plan): string {
   if (!plan.planned) {
     return `not planned: ${whyNot(plan)}`;
@@ -20,7 +20,7 @@ export function lensLine(plan: Plan): string {
   }
   if (plan.capacity) {
     const { contiguous, paged } = plan.capacity;
-    parts.push(`${shortAmount(contiguous.requests)} contiguous → ${shortAmount(paged.requests)} paged`);
+    parts.push(`${shortAmount(contiguous.requests)} contiguous → ${shortAmount(paged.requests)} paged fit`);
   }
   parts.push(lowerFirst(verdict(plan)));
   return parts.join(' · ');

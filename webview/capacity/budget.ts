@@ -1,9 +1,9 @@
 /** One GPU's memory as one stacked bar, with its table beside it: the legend, the numbers and the reasons. */
-import type { Chart, ChartConfiguration, Plugin } from 'chart.js';
+import type { BarElement, Chart, ChartConfiguration, Plugin } from 'chart.js';
 import type { BudgetView, Segment } from '../../src/dashboard/protocol';
 import { el, textTable } from '../dom';
 import { type ChartView, chartView, textLook, tooltipLook } from '../ui/charts';
-import { type Palette, readPalette } from '../ui/palette';
+import { inkOn, type Palette, readPalette } from '../ui/palette';
 import { fillOf, swatch, type Texture } from '../ui/patterns';
 
 type Key = Segment['key'];
@@ -30,9 +30,9 @@ export interface BudgetPanel {
 }
 
 export function budgetPanel(): BudgetPanel {
-  const chart: ChartView<BudgetView> = chartView<'bar', BudgetView>('104px', barConfiguration);
+  const chart: ChartView<BudgetView> = chartView<'bar', BudgetView>('112px', barConfiguration);
   const caption = el('p', { class: 'caption' });
-  const table = el('div', { class: 'scroll' });
+  const table = el('div');
   let shown: BudgetView | undefined;
 
   const drawTable = (): void => {
@@ -44,7 +44,7 @@ export function budgetPanel(): BudgetPanel {
     element: el('div', {}, caption, chart.element, table),
     draw(budget) {
       shown = budget;
-      caption.textContent = `${budget.total} in all; the engine may use ${budget.limit}.`;
+      caption.textContent = captionOf(budget);
       chart.draw(budget);
       drawTable();
     },
@@ -55,15 +55,27 @@ export function budgetPanel(): BudgetPanel {
   };
 }
 
+/** The bracket under the bar has no words of its own. */
+function captionOf({ total, limit, segments }: BudgetView): string {
+  const kv = segments.find((s) => s.key === 'kv');
+  const bracket =
+    kv && kv.low !== kv.high ? ' The bracket spans where the KV cache may begin: some parts are estimates.' : '';
+  return `${total} in all; the engine may use ${limit}.${bracket}`;
+}
+
 function budgetTable({ summary, segments }: BudgetView, palette: Palette): HTMLTableElement {
   return textTable(
     summary,
-    ['Part', 'Size', 'Range', 'Why'],
+    ['Part', 'Size', 'Range'],
     segments.map((s) => [
-      el('span', { class: 'part' }, swatch(colorOf(s.key, palette), textures[s.key], palette), s.label),
+      el(
+        'span',
+        { class: 'part' },
+        swatch(colorOf(s.key, palette), textures[s.key], palette),
+        el('span', {}, s.label, el('span', { class: 'note' }, s.why)),
+      ),
       s.size,
       s.range,
-      s.why,
     ]),
   );
 }
@@ -134,11 +146,15 @@ function marksOf({ limitShare, limit, segments, totalGiB }: BudgetView, p: Palet
       pen.font = `${Math.max(10, p.fontSize - 2)}px ${p.font}`;
       pen.fillStyle = p.foreground;
       pen.strokeStyle = p.foreground;
+      for (const [i, s] of segments.entries()) {
+        drawName(pen, chart, i, s, p);
+      }
+      pen.fillStyle = p.foreground;
       drawLimit(pen, pixelOf(chart, limitShare * totalGiB), y, chart, `limit ${limit}`);
       const kv = segments.find((s) => s.key === 'kv');
       if (kv && kv.low !== kv.high) {
         const [left, right] = [limitShare - kv.high, limitShare - kv.low].map((s) => pixelOf(chart, s * totalGiB));
-        drawBracket(pen, left ?? 0, right ?? 0, y);
+        drawBracket(pen, left ?? 0, right ?? 0, y + HALF + 6);
       }
       pen.restore();
     },
@@ -159,11 +175,29 @@ function drawLimit(pen: CanvasRenderingContext2D, x: number, y: number, chart: C
   );
 }
 
+/** The name and size of a part, where both have room. */
+function drawName(pen: CanvasRenderingContext2D, chart: Chart<'bar'>, i: number, s: Segment, p: Palette): void {
+  if (textures[s.key] !== 'solid') {
+    return; // words on a texture are hard to read
+  }
+  const bar = chart.getDatasetMeta(i).data[0] as BarElement | undefined;
+  const { x, base, y } = bar?.getProps(['x', 'base', 'y'], true) ?? {};
+  if (typeof x !== 'number' || typeof base !== 'number' || typeof y !== 'number') {
+    return;
+  }
+  const text = [`${s.label} ${s.size}`, s.label].find((t) => pen.measureText(t).width + 12 < x - base);
+  if (text) {
+    pen.fillStyle = inkOn(colorOf(s.key, p));
+    pen.textBaseline = 'middle';
+    pen.fillText(text, base + 8, y + 1);
+  }
+}
+
 function drawBracket(pen: CanvasRenderingContext2D, left: number, right: number, y: number): void {
   pen.lineWidth = 1.5;
   line(pen, [left, y], [right, y]);
-  line(pen, [left, y - 6], [left, y + 6]);
-  line(pen, [right, y - 6], [right, y + 6]);
+  line(pen, [left, y - 4], [left, y + 4]);
+  line(pen, [right, y - 4], [right, y + 4]);
 }
 
 function line(pen: CanvasRenderingContext2D, from: [number, number], to: [number, number]): void {

@@ -15,14 +15,14 @@ export interface RequestsPanel {
 export function requestsPanel(): RequestsPanel {
   const chart = chartView<'line', RequestsView>('280px', configuration);
   const legend = el('ul', { class: 'legend' });
-  const table = el('div', { class: 'scroll' });
+  const table = el('div', { class: 'scroll', role: 'region', 'aria-label': 'Requests by length', tabindex: 0 });
   const twin = el('details', {}, el('summary', {}, 'The same as a table'), table);
   return {
     element: el('div', {}, legend, chart.element, twin),
     draw(requests) {
       legend.replaceChildren(
-        entry('paged', 'in blocks, as they grow'),
-        entry('contiguous', 'contiguous, each reserving the maximum length'),
+        entry('paged', 'paged: blocks as a request grows'),
+        entry('contiguous', 'contiguous: the maximum length reserved for each'),
         ...(requests.limit === undefined
           ? []
           : [entry('limit', `the engine runs at most ${withCommas(requests.limit)}`)]),
@@ -30,7 +30,7 @@ export function requestsPanel(): RequestsPanel {
       table.replaceChildren(
         textTable(
           requests.summary,
-          ['Tokens per request', 'In blocks', 'Contiguous'],
+          ['Tokens per request', 'Paged', 'Contiguous'],
           requests.points.map((p) => [withCommas(p.length), withCommas(p.paged), withCommas(p.contiguous)]),
         ),
       );
@@ -66,7 +66,7 @@ function configuration(requests: RequestsView, p: Palette): ChartConfiguration<'
   });
   const { limit } = requests;
   const datasets = [
-    line('In blocks', pointsOf(requests, 'paged'), p.green, []),
+    line('Paged', pointsOf(requests, 'paged'), p.green, []),
     line('Contiguous', pointsOf(requests, 'contiguous'), p.orange, [8, 4]),
     ...(limit === undefined
       ? []
@@ -106,7 +106,7 @@ function configuration(requests: RequestsView, p: Palette): ChartConfiguration<'
           type: 'logarithmic',
           title: { display: true, text: 'requests at once', ...textLook(p) },
           grid: { color: p.grid },
-          ticks: { ...textLook(p), callback: (value) => decadeText(Number(value)) },
+          ticks: { ...textLook(p), callback: (value) => roundText(Number(value)) },
         },
       },
       plugins: {
@@ -165,5 +165,8 @@ function lengthText(tokens: number): string {
   return tokens >= 2 ** 10 ? `${tokens / 2 ** 10}K` : String(tokens);
 }
 
-/** Labels at 1, 10, 100 … only: the lines between speak for themselves. */
-const decadeText = (value: number): string => (Number.isInteger(Math.log10(value)) ? withCommas(value) : '');
+/** Labels at 1, 2 and 5 of each power of ten: more would crowd. */
+function roundText(value: number): string {
+  const leading = value / 10 ** Math.floor(Math.log10(value) + 1e-9);
+  return [1, 2, 5].some((n) => Math.abs(leading - n) < 1e-9) ? withCommas(value) : '';
+}

@@ -20,7 +20,8 @@ export interface CapacityView {
 
 /** A shape for each tone: colour is never alone. */
 const signs = { good: '✓', unsure: '≈', bad: '✕', unknown: '?' } as const;
-const kinds = { error: '✕ Error', warning: '! Warning', information: 'i Note', hint: '· Hint' } as const;
+const marks = { error: '✕', warning: '!', information: 'i', hint: '·' } as const;
+const kinds = { error: 'Error', warning: 'Warning', information: 'Note', hint: 'Hint' } as const;
 
 export function capacityView(actions: Actions): CapacityView {
   const place = el('p', { class: 'place' });
@@ -115,7 +116,12 @@ function findingElement({ severity, message, code, line }: FindingView, { onReve
   return el(
     'li',
     { 'data-severity': severity },
-    el('span', { class: 'kind' }, kinds[severity]),
+    el(
+      'span',
+      { class: 'kind' },
+      el('span', { class: 'mark', 'aria-hidden': 'true' }, marks[severity]),
+      kinds[severity],
+    ),
     el('span', { class: 'message' }, message, ' ', el('code', {}, code)),
     lineLink(`line ${line}`, line, onReveal),
   );

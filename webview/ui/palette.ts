@@ -63,3 +63,16 @@ export function onThemeChange(listener: () => void): void {
 /** VS Code's own setting and the system's. */
 export const prefersStill = (): boolean =>
   document.body.classList.contains('vscode-reduce-motion') || matchMedia('(prefers-reduced-motion: reduce)').matches;
+
+/** Black or white, whichever reads better on a colour. */
+export function inkOn(color: string): string {
+  const pen = document.createElement('canvas').getContext('2d');
+  if (!pen) {
+    return '#000000';
+  }
+  pen.fillStyle = color;
+  pen.fillRect(0, 0, 1, 1);
+  const [red = 0, green = 0, blue = 0] = pen.getImageData(0, 0, 1, 1).data;
+  const linear = (channel: number): number => (channel / 255) ** 2.2;
+  return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue) > 0.18 ? '#000000' : '#ffffff';
+}

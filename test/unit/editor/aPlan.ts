@@ -91,6 +91,8 @@ export const aLayout = (over: Partial<Layout> = {}): Layout => ({
   allocator: 'blocks',
   dtype: { key: 'bfloat16', value: 'bfloat16' },
   blockSize: 16,
+  tokensPerSlot: 1,
+  findings: [],
   groups: [{ kind: 'full', layers: 80, dtype: 'bfloat16', blockSize: 16, bytesPerBlock: 655_360 }],
   ranks: [{ stage: 0, layers: 80, bytesPerToken: 40_960, fixedBytes: 0, bytesPerBlock: 655_360 }],
   decidingRank: 0,

@@ -17,9 +17,9 @@ describe('hover', () => {
   it.each<[string, string[]]>([
     [
       '--max-model-len',
-      ['320.0 MiB per request', 'at 8,192 tokens', '**162 requests** fit', '**1,536 requests** in blocks', '1,327,488'],
+      ['0.313 GiB per request', 'at 8,192 tokens', '**162 requests** fit', '**1,536 requests** in blocks', '1,327,488'],
     ],
-    ['8192', ['320.0 MiB per request']],
+    ['8192', ['0.313 GiB per request']],
     [
       '--gpu-memory-utilization',
       ['50.64 GiB', '71.27 GiB of 79.19 GiB', '| weights | 16.43 GiB | exact |', '1.60 to 2.80 GiB'],
@@ -71,15 +71,15 @@ describe('hover', () => {
 
 describe('lines', () => {
   it.each<[Partial<Plan>, string, string]>([
-    [{}, '40 KiB/token per GPU · 82,969 blocks · 162 contiguous → 1,536 paged · starts', '1,024 fit'],
+    [{}, '40 KiB/token per GPU · 82,969 blocks · 162 contiguous → 1,536 paged fit · starts', '1,024 fit'],
     [
       { starts: 'unknown' },
-      '40 KiB/token per GPU · 82,969 blocks · 162 contiguous → 1,536 paged · may not start',
+      '40 KiB/token per GPU · 82,969 blocks · 162 contiguous → 1,536 paged fit · may not start',
       '1,024 fit, if it starts',
     ],
     [
       { starts: false },
-      '40 KiB/token per GPU · 82,969 blocks · 162 contiguous → 1,536 paged · will not start',
+      '40 KiB/token per GPU · 82,969 blocks · 162 contiguous → 1,536 paged fit · will not start',
       'will not start',
     ],
     [
