@@ -176,7 +176,7 @@ const shareFigure = (payload: number, reserved: number): Figure =>
 
 /** Empty slots of the last block in the group that grows; 0 where every group has a window. */
 function tailTokens(layout: Layout, length: number): number {
-  const at = layout.groups.findIndex((g) => g.kind !== 'sliding' && g.kind !== 'chunked');
+  const at = layout.groups.findIndex((g) => g.kind !== 'sliding' && g.kind !== 'chunked' && g.kind !== 'state');
   const size = layout.groups[at]?.blockSize;
   if (size === undefined) {
     return 0;

@@ -16,6 +16,7 @@ import { derivedMaxLength } from './length';
 import { placementFindings, placementOf, stageLayers } from './placement';
 import { blocksPlan, type Settings, settingsOf, valueFindings } from './settings';
 import { allowsAsync, draftLayers, type Speculation, speculationOf } from './speculative';
+import { type StateRules, stateRules } from './states';
 import { resolveVersion, rulesFor, type VllmRules } from './versions';
 
 export interface VllmConfiguration extends Configuration {
@@ -39,6 +40,8 @@ export interface VllmConfiguration extends Configuration {
   readonly kvCacheMemory?: number;
   readonly eager: boolean;
   readonly swapBytes: number;
+  /** How state layers keep their states. */
+  readonly states: StateRules;
   readonly speculation: Speculation;
   readonly draft?: Model;
   /** Skips the multimodal encoder's profile. */
@@ -109,6 +112,7 @@ export function configure(input: ConfigureInput): VllmConfiguration {
     kvCacheMemory: settings.number('kv-cache-memory-bytes'),
     eager,
     swapBytes: (settings.number('swap-space') ?? 4) * GiB,
+    states: stateRules(model, settings, rules, speculation.tokens),
     speculation,
     draft: input.draft,
     languageOnly: (settings.flag('language-model-only') ?? false) || (settings.flag('skip-mm-profiling') ?? false),
@@ -169,14 +173,18 @@ function refuseWhen(findings: readonly Finding[], tolerated: string | undefined)
 }
 
 const UNCOVERED: ReadonlyMap<KvLayer['kind'], string> = new Map([
-  ['state', 'state layers (Mamba, linear attention)'],
   ['cross', 'cross-attention layers'],
   ['other', 'layers of a kind that no rule covers'],
 ]);
 
+const uncoveredKind = (layer: KvLayer): string | undefined =>
+  layer.kind === 'state' && !layer.state
+    ? 'state layers whose sizes its config does not tell'
+    : UNCOVERED.get(layer.kind);
+
 /** What is not planned is refused, never guessed. */
 function refuseUncovered(model: Model, rules: VllmRules, version: string): void {
-  const uncovered = model.layers.map((l) => UNCOVERED.get(l.kind)).find((what) => what !== undefined);
+  const uncovered = model.layers.map(uncoveredKind).find((what) => what !== undefined);
   if (uncovered) {
     throw new EngineRefusal([notCovered(`${model.id} has ${uncovered}, which KV Planner does not plan for vLLM.`)]);
   }
@@ -190,7 +198,9 @@ function refuseUncovered(model: Model, rules: VllmRules, version: string): void 
 }
 
 function refuseDtype(layers: readonly KvLayer[], dtypes: readonly string[], stored: StoredDtype): void {
-  const at = layers.findIndex((layer, i) => bytesPerHeadToken(layer, dtypes[i] as string) === undefined);
+  const at = layers.findIndex(
+    (layer, i) => layer.kind !== 'state' && bytesPerHeadToken(layer, dtypes[i] as string) === undefined,
+  );
   if (at >= 0) {
     const kind = layers[at]?.kind === 'latent' ? 'latent (MLA)' : 'multi-head';
     throw new EngineRefusal([

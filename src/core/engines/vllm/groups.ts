@@ -12,7 +12,7 @@ export interface LayerSpec {
   readonly index: number;
   readonly layer: KvLayer;
   readonly dtype: string;
-  /** Content bytes of one token on one GPU. */
+  /** Content bytes of one token on one GPU; of a state layer, of one state. */
   readonly tokenBytes: number;
   /** Tokens per block. */
   readonly blockSize: number;
@@ -39,6 +39,8 @@ const typeOf = ({ layer }: LayerSpec): string => {
     case 'sliding':
     case 'chunked':
       return `${layer.kind}:${layer.window}`;
+    case 'state':
+      return 'state';
     default:
       return 'full';
   }

@@ -7,6 +7,7 @@ import type { VllmConfiguration } from './configure';
 import { bytesPerHeadToken, packingSymbols } from './dtypes';
 import { type Grouping, groupLayers, type LayerSpec, type SpecGroup } from './groups';
 import { headsPerRank } from './placement';
+import { alignedBlock, stateBytes, statesHeld } from './states';
 
 /** Block size that sliding layers start from when they choose their own: the smallest any kernel takes. */
 const SMALLEST_KERNEL_BLOCK = 16;
@@ -14,7 +15,7 @@ const SMALLEST_KERNEL_BLOCK = 16;
 const SOURCE = 'vLLM 0.28, v1/kv_cache_interface.py';
 
 export function layoutOf(model: Model, c: VllmConfiguration): Layout {
-  const specs = c.layers.map((layer, index) => specOf(layer, index, c));
+  const specs = specsOf(model, c);
   const grouping = groupLayers(specs, c.rules);
   const { stageOf } = c;
   const ranks = c.stages.map((_, stage) => rankOf(stage, specs, grouping, stageOf, c));
@@ -26,14 +27,40 @@ export function layoutOf(model: Model, c: VllmConfiguration): Layout {
   return build(smallest);
 }
 
-function specOf(written: KvLayer, index: number, c: VllmConfiguration): LayerSpec {
+/** Attention layers first: where there are states, one attention page must hold one, so the block grows to fit. */
+function specsOf(model: Model, c: VllmConfiguration): readonly LayerSpec[] {
+  const states = c.layers.map((layer) => (layer.state ? stateBytes(layer.state, c.placement.tensor, c.states) : 0));
+  const largest = Math.max(0, ...states);
+  const attention = c.layers.findIndex((layer) => layer.kind !== 'state');
+  if (largest === 0 || attention < 0) {
+    // Without attention a request holds its states alone: one block of any length.
+    const block = attention < 0 ? (c.maxLength ?? c.block.tokens) : c.block.tokens;
+    return c.layers.map((layer, i) =>
+      layer.state ? stateSpec(layer, i, block, states[i] as number, states[i] as number) : specOf(layer, i, block, c),
+    );
+  }
+  const tokenBytes = specOf(c.layers[attention] as KvLayer, attention, 1, c).tokenBytes;
+  const block = alignedBlock(model, c.block.tokens, tokenBytes, largest);
+  return c.layers.map((layer, i) =>
+    layer.state ? stateSpec(layer, i, block, states[i] as number, block * tokenBytes) : specOf(layer, i, block, c),
+  );
+}
+
+const stateSpec = (layer: KvLayer, index: number, blockSize: number, state: number, page: number): LayerSpec => ({
+  index,
+  layer,
+  dtype: 'state',
+  tokenBytes: state,
+  blockSize,
+  page,
+});
+
+function specOf(written: KvLayer, index: number, block: number, c: VllmConfiguration): LayerSpec {
   const layer: KvLayer =
     c.allFull && written.kind !== 'full' && written.window !== undefined ? { ...written, kind: 'full' } : written;
   const dtype = c.layerDtypes[index] as string;
   const blockSize =
-    layer.kind === 'sliding' && c.rules.slidingOwnBlock
-      ? Math.min(SMALLEST_KERNEL_BLOCK, c.block.tokens)
-      : c.block.tokens;
+    layer.kind === 'sliding' && c.rules.slidingOwnBlock ? Math.min(SMALLEST_KERNEL_BLOCK, block) : block;
   const tokenBytes = tensorHeads(layer, c) * (bytesPerHeadToken(layer, dtype) as number);
   return { index, layer, dtype, tokenBytes, blockSize, page: blockSize * tokenBytes };
 }
@@ -42,7 +69,12 @@ function specOf(written: KvLayer, index: number, c: VllmConfiguration): LayerSpe
 const tensorHeads = (layer: KvLayer, c: VllmConfiguration): number =>
   layer.kind === 'latent' || layer.kind === 'indexer' ? 1 : headsPerRank(layer.kvHeads, c.placement.tensor);
 
-const grows = ({ layer }: LayerSpec): boolean => layer.kind !== 'sliding' && layer.kind !== 'chunked';
+const grows = ({ layer }: LayerSpec): boolean =>
+  layer.kind !== 'sliding' && layer.kind !== 'chunked' && layer.kind !== 'state';
+
+/** Bytes of a window or a state, once a request is long enough. */
+const fixedOf = ({ layer, tokenBytes }: LayerSpec): number =>
+  layer.kind === 'state' ? tokenBytes : (layer.window as number) * tokenBytes;
 
 const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
 
@@ -58,7 +90,7 @@ function rankOf(
     stage,
     layers: own.filter((s) => !s.layer.joined).length,
     bytesPerToken: sum(own.filter(grows).map((s) => s.tokenBytes)) / c.placement.context,
-    fixedBytes: sum(own.filter((s) => !grows(s)).map((s) => (s.layer.window as number) * s.tokenBytes)),
+    fixedBytes: sum(own.filter((s) => !grows(s)).map(fixedOf)),
     bytesPerBlock: Math.max(...grouping.groups.map((g) => groupBytes(g, stage, stageOf))),
   };
 }
@@ -83,7 +115,7 @@ function seenFrom(decidingRank: number, parts: Parts): Layout {
   const groups = grouping.groups.map((g) => groupOf(g, decidingRank, stageOf));
   const smallestBlock = Math.min(...grouping.groups.map((g) => g.blockSize));
   const groupBlocks = (tokens: number) => grouping.groups.map((g) => blocksOf(g, tokens, c));
-  const payload = (tokens: number) => sum(onRank.map((s) => kept(s, tokens, c) * s.tokenBytes));
+  const payload = (tokens: number) => sum(onRank.map((s) => payloadOf(s, tokens, c)));
   return {
     findings: paddingFindings(grouping),
     allocator: 'blocks',
@@ -140,14 +172,23 @@ function blocksOf(group: SpecGroup, tokens: number, c: VllmConfiguration): numbe
       return ceilDiv(Math.min(window - 1 + c.inFlight, tokens), group.blockSize) + 1;
     case 'chunked':
       return ceilDiv(Math.min(window + c.inFlight, tokens), group.blockSize);
+    case 'state':
+      return statesHeld(c.states, tokens, group.blockSize);
     default:
       return ceilDiv(ceilDiv(tokens, c.placement.context), group.blockSize);
   }
 }
 
-/** Tokens of a request whose keys and values a layer holds on this GPU. */
-const kept = (spec: LayerSpec, tokens: number, c: VllmConfiguration): number =>
-  grows(spec) ? ceilDiv(tokens, c.placement.context) : Math.min(tokens, spec.layer.window as number);
+/** Payload bytes of a request that a layer holds on this GPU. */
+function payloadOf(spec: LayerSpec, tokens: number, c: VllmConfiguration): number {
+  if (spec.layer.kind === 'state') {
+    return spec.tokenBytes;
+  }
+  return (
+    spec.tokenBytes *
+    (grows(spec) ? ceilDiv(tokens, c.placement.context) : Math.min(tokens, spec.layer.window as number))
+  );
+}
 
 function holdOf(
   tokens: number,
@@ -165,8 +206,8 @@ function holdOf(
     const held = blocksOf(group, tokens, c);
     blocks += held;
     for (const spec of group.specs.filter((s) => stageOf[s.index] === stage)) {
-      const used = kept(spec, tokens, c) * spec.tokenBytes;
-      const slots = held * group.blockSize * spec.tokenBytes;
+      const used = payloadOf(spec, tokens, c);
+      const slots = held * spec.tokenBytes * (spec.layer.kind === 'state' ? 1 : group.blockSize);
       payload += used;
       if (grows(spec)) {
         tail += slots - used;
@@ -232,12 +273,12 @@ function explainToken(onRank: readonly LayerSpec[], c: VllmConfiguration, value:
 function explainFixed(onRank: readonly LayerSpec[], value: number) {
   const windows = onRank.filter((s) => !grows(s));
   return {
-    symbols: 'Σ window layers: window × bytes per token',
-    numbers: `${runs(windows, (s) => `${s.layer.window} × ${s.tokenBytes}`)} = ${withCommas(value)}`,
+    symbols: 'Σ window layers: window × bytes per token + Σ state layers: bytes of a state',
+    numbers: `${runs(windows, (s) => (s.layer.kind === 'state' ? withCommas(s.tokenBytes) : `${s.layer.window} × ${s.tokenBytes}`))} = ${withCommas(value)}`,
     origins: [
       {
         kind: 'config' as const,
-        text: windows.length > 0 ? 'windows of the model’s config' : 'no layer has a window or a state',
+        text: windows.length > 0 ? 'windows and states of the model’s config' : 'no layer has a window or a state',
       },
     ],
     source: SOURCE,

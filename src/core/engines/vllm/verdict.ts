@@ -31,13 +31,53 @@ export function verdictOf(c: VllmConfiguration, layout: Layout, pool: Pool): Sta
   }
   const need = c.autoLength ? 1 : c.maxLength;
   if (need <= longest.low) {
-    return { starts: true, findings: [], longestContext };
+    const states = tooManySequences(c, blocks);
+    return { starts: states ? startsWith(states) : true, findings: states ? [states] : [], longestContext };
   }
   const never = need > longest.high;
   return {
     starts: never ? false : 'unknown',
     findings: [tooLong(c, layout, pool, longest, never)],
     longestContext,
+  };
+}
+
+const startsWith = (finding: Finding): StartVerdict['starts'] => (finding.severity === 'error' ? false : 'unknown');
+
+/**
+ * Every running sequence needs a state block, and graphs are captured for as many as may run.
+ * Source: vllm-project/vllm#38270 and the refusals in vllm-project/recipes#831, #551.
+ */
+function tooManySequences(c: VllmConfiguration, blocks: Estimate): Finding | undefined {
+  const sequences = c.maxSequences;
+  const hasStates = c.layers.some((l) => l.kind === 'state');
+  if (
+    !hasStates ||
+    !c.rules.refusesStatelessSequences ||
+    c.eager ||
+    sequences === undefined ||
+    sequences <= blocks.low
+  ) {
+    return undefined;
+  }
+  const certain = sequences > blocks.high;
+  const sure = blocks.low;
+  const message = `max_num_seqs (${sequences}) exceeds available Mamba cache blocks (${tokens(blocks)}): each sequence needs one.`;
+  return {
+    code: 'sequences-above-state-blocks',
+    severity: certain ? 'error' : 'warning',
+    option: 'max-num-seqs',
+    message: certain ? message : `vLLM may refuse to start, depending on memory that can only be estimated: ${message}`,
+    fixes:
+      sure > 0
+        ? [
+            {
+              title: `Set max-num-seqs to ${withCommas(sure)}, as many as there are state blocks${isExact(blocks) ? '' : ' for sure'}`,
+              option: 'max-num-seqs',
+              value: String(sure),
+            },
+          ]
+        : [],
   };
 }
 

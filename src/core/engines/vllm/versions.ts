@@ -25,6 +25,12 @@ export interface VllmRules {
   /** A window reserves for every batch in flight; before, for one. */
   readonly inFlightBatches: boolean;
   readonly asyncByDefault: boolean;
+  /** States are kept at block edges when prefixes are cached; before, one in every block. */
+  readonly alignsStates: boolean;
+  /** Models with state layers cache prefixes unless told not to. */
+  readonly cachesStatesByDefault: boolean;
+  /** More sequences than state blocks is refused (unless eager). */
+  readonly refusesStatelessSequences: boolean;
   /** Block 0 is taken out before the check that one request fits. */
   readonly nullBlockInFit: boolean;
   /** The fit check holds the KV of all stages against one stage's memory (0.14 and 0.15). */
@@ -62,6 +68,9 @@ const FIRST: VllmRules = {
   slidingOwnBlock: false,
   inFlightBatches: false,
   asyncByDefault: false,
+  alignsStates: false,
+  cachesStatesByDefault: false,
+  refusesStatelessSequences: false,
   nullBlockInFit: false,
   fitIgnoresPipeline: false,
   tokensLogged: 'blocks',
@@ -89,10 +98,24 @@ const CHANGES: readonly (readonly [since: string, change: Partial<VllmRules>, wh
     'group size: largest when below 1.25 × smallest (71df2a57e); asynchronous scheduling on (da786e339)',
   ],
   ['0.14.0', { fitIgnoresPipeline: true }, 'pipeline stages ignored in the fit check (vllm-project/vllm#34076)'],
-  ['0.15.0', { roundsSizes: true }, 'sizes in messages are rounded, not formatted'],
+  [
+    '0.15.0',
+    { roundsSizes: true, alignsStates: true },
+    'sizes in messages are rounded; states kept at block edges (5206e5e28)',
+  ],
   ['0.16.0', { fitIgnoresPipeline: false }, 'each stage is checked by itself again'],
   ['0.17.0', { samplerFactor: 3.7 }, 'Triton top-k/top-p sampler (c656ba3b4)'],
   ['0.18.0', { groupRatio: 1.5, nonTorchGiB: 0.25 }, 'group size ratio 1.5 (891c60dcd)'],
+  [
+    '0.19.0',
+    { refusesStatelessSequences: true },
+    'one state block for each sequence is demanded (vllm-project/vllm#38270)',
+  ],
+  [
+    '0.20.0',
+    { cachesStatesByDefault: true },
+    'a log of 0.19.0 shows one state per group without a flag, logs from 0.21 on two',
+  ],
   [
     '0.21.0',
     { utilisation: 0.92, graphsInBudget: true, tokensLogged: 'concurrency' },
