@@ -75,11 +75,13 @@ function memoryOf(g) {
   }
   // Unified memory comes in several sizes and is shared with the processor: the size on the box says little.
   const boxed = list(g.memory_gb_marketed);
-  if (boxed.length !== 1 || g.unified_memory || recalled('memory_gb_marketed')) {
+  if (boxed.length !== 1 || g.unified_memory || g.recall_fields.includes('memory')) {
     return undefined;
   }
   const perDevice = (boxed[0] * MIB_PER_GIB) / g.devices_per_board;
-  return { mib: [perDevice * 0.95, perDevice * 0.98, perDevice], how: 'n' };
+  // HIP reports all but 16 MiB (MI210, MI300X); CUDA and Level Zero keep more back.
+  const usual = g.vendor === 'amd' ? perDevice - 16 : perDevice * 0.98;
+  return { mib: [perDevice * 0.95, usual, perDevice], how: 'n' };
 }
 
 /** `[GPU row, count, instances…]`. Sizes that give a fraction of a GPU, or a GPU that is not known, are left out. */

@@ -37,6 +37,9 @@ const HARMLESS_IF_LATENT = ['v_head_dim', 'head_dim'];
 /** Kept caches that no rule describes yet, by model type. */
 const NOT_COVERED = { deepseek_v4: 'all', minimax_m3: 'all' };
 
+/** Releases whose quantised form is one of several: names (a pattern) of those in 16 bit. */
+const UNQUANTISED = [['mistralai/Ministral-3-', 'Base|Reasoning']];
+
 /** Checkpoints of draft heads, which some lists call aliases of their target. */
 const DRAFT_HEAD = /eagle|speculator/i;
 
@@ -117,6 +120,7 @@ function modelRow(m, sources) {
     r: recalled('rope') ? undefined : rope(m.rope_scaling),
     P: known('parameter_count', m.parameter_count),
     ...weights(m),
+    u: UNQUANTISED.find(([id]) => m.id.startsWith(id))?.[1],
     T: m.tie_word_embeddings ? 1 : undefined,
     m: multimodal(m) ? 1 : undefined,
     v: variants(m),

@@ -1,30 +1,36 @@
 /** `Did you mean`: names within a bounded edit distance. */
 
 /**
- * Levenshtein distance with early exit: undefined when it is more than `most`.
- * Bands of width 2 × most + 1 make it O(length × most).
+ * Edits from one text to the other, two swapped neighbours counting as one: undefined when they are more than `most`.
+ * Only a band of 2 × most + 1 around the diagonal is filled: O(length × most).
  */
 export function editDistance(a: string, b: string, most: number): number | undefined {
   if (Math.abs(a.length - b.length) > most) {
     return undefined;
   }
+  const far = most + 1;
+  let before: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {
-    const current = new Array<number>(b.length + 1).fill(most + 1);
+    const current = new Array<number>(b.length + 1).fill(far);
     current[0] = i;
-    let best = i;
     for (let j = Math.max(1, i - most); j <= Math.min(b.length, i + most); j++) {
-      const replace = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      const value = Math.min(replace, (previous[j] ?? most + 1) + 1, (current[j - 1] ?? most + 1) + 1);
-      current[j] = value;
-      best = Math.min(best, value);
+      const same = a[i - 1] === b[j - 1];
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      current[j] = Math.min(
+        (previous[j - 1] ?? far) + (same ? 0 : 1),
+        (previous[j] ?? far) + 1,
+        (current[j - 1] ?? far) + 1,
+        swapped ? (before[j - 2] ?? far) + 1 : far,
+      );
     }
-    if (best > most) {
+    if (Math.min(...current) > most) {
       return undefined;
     }
+    before = previous;
     previous = current;
   }
-  const distance = previous[b.length] ?? most + 1;
+  const distance = previous[b.length] ?? far;
   return distance <= most ? distance : undefined;
 }
 

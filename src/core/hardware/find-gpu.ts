@@ -28,13 +28,14 @@ interface GpuRow {
 interface Index {
   readonly rows: readonly GpuRow[];
   readonly sources: readonly string[];
-  /** Row by squeezed name, and by squeezed name without packaging words. */
+  /** Row by squeezed name. */
   readonly names: ReadonlyMap<string, number>;
-  readonly loose: ReadonlyMap<string, number>;
   readonly instances: ReadonlyMap<string, readonly [row: number, count: number]>;
 }
 
 let index: Index | undefined;
+/** Row by name without the words of packaging: made when a name is not known as it stands. */
+let loose: ReadonlyMap<string, number> | undefined;
 const made = new Map<number, Gpu>();
 
 /** A name without a size means the card most servers have: NVIDIA's 80 GB SXM boards of these generations. */
@@ -59,35 +60,37 @@ function load(): Index {
     index = {
       rows: json.gpus,
       sources: json.sources,
-      ...nameMaps(json.gpus),
+      names: nameMap(json.gpus, squeeze),
       instances: new Map(json.instances.flatMap(([row, count, ...names]) => names.map((n) => [n, [row, count]]))),
     };
   }
   return index;
 }
 
-function nameMaps(rows: readonly GpuRow[]): Pick<Index, 'names' | 'loose'> {
-  const names = new Map<string, number>();
-  const loose = new Map<string, number>();
-  const add = (map: Map<string, number>, key: string, row: number) => {
-    if (key !== '' && !map.has(key)) {
-      map.set(key, row);
+/** Common short names first, then proper names, then all others; the first that claims a name keeps it. */
+function nameMap(rows: readonly GpuRow[], key: (name: string) => string): ReadonlyMap<string, number> {
+  const map = new Map<string, number>();
+  const add = (name: string, row: number) => {
+    const squeezed = key(name);
+    if (squeezed !== '' && !map.has(squeezed)) {
+      map.set(squeezed, row);
     }
   };
   for (const [name, row] of COMMON) {
-    const at = rows.findIndex((r) => r.name === row);
-    add(names, squeeze(name), at);
-    add(loose, looser(name), at);
+    add(
+      name,
+      rows.findIndex((r) => r.name === row),
+    );
   }
-  for (const spell of [(r: GpuRow) => [r.name], (r: GpuRow) => r.a]) {
-    rows.forEach((row, at) => {
-      for (const name of spell(row)) {
-        add(names, squeeze(name), at);
-        add(loose, looser(name), at);
-      }
-    });
-  }
-  return { names, loose };
+  rows.forEach((row, at) => {
+    add(row.name, at);
+  });
+  rows.forEach((row, at) => {
+    for (const name of row.a) {
+      add(name, at);
+    }
+  });
+  return map;
 }
 
 /** Lower case, without maker, family and punctuation: `NVIDIA GeForce RTX 4090` and `rtx-4090` are `rtx4090`. */
@@ -117,13 +120,30 @@ const NOISE =
 
 /** The GPU of this name, or of this cloud instance when all its GPUs are of one kind. Undefined when it is not known. */
 export function findGpu(name: string): Gpu | undefined {
-  const { names, loose, instances } = load();
+  const { rows, names, instances } = load();
   const trimmed = name.trim().replace(/-SHARED$/i, '');
   if (trimmed === '') {
     return undefined;
   }
-  const row = names.get(squeeze(trimmed)) ?? loose.get(looser(trimmed)) ?? instances.get(trimmed)?.[0];
+  const squeezed = squeeze(trimmed);
+  const row =
+    names.get(squeezed) ?? names.get(`rtx${squeezed}`) ?? instances.get(trimmed)?.[0] ?? looseRow(trimmed, rows);
   return row === undefined ? undefined : gpuAt(row);
+}
+
+/** By the words of the name without packaging; a size that fits the card may be left out (`L4 24GB`). */
+function looseRow(name: string, rows: readonly GpuRow[]): number | undefined {
+  loose ??= nameMap(rows, looser);
+  const words = looser(name);
+  const whole = loose.get(words);
+  const size = /(?:^| )(\d+)gb(?: |$)/.exec(words);
+  if (whole !== undefined || !size) {
+    return whole;
+  }
+  const row = loose.get(words.replace(size[0], ' ').trim());
+  const most = (rows[row ?? -1]?.m[2] ?? 0) / 1024;
+  const fits = most > Number(size[1]) * 0.9 && most < Number(size[1]) * 1.02;
+  return fits ? row : undefined;
 }
 
 /** What a cloud's instance type holds. Types that give a part of a GPU are not known. */

@@ -2,7 +2,7 @@
 import type { HeadsRow, ModelRow, RopeRow } from './catalogue-row';
 import { type AttentionShape, expandPattern, type Heads, kvLayers, mtpLayers } from './layers';
 import type { KvLayer, Model, ModelDtype, RopeScaling, WeightBytes } from './model';
-import { oftenKeptParameters } from './parameters';
+import { draftParameters, oftenKeptParameters } from './parameters';
 import {
   ggufBytes,
   listedSize,
@@ -26,7 +26,8 @@ export function modelFromRow(row: ModelRow, sources: readonly string[], id: stri
   const variant = variantOf(row, asked);
   const named = quantisationInName(asked.slice(asked.lastIndexOf('/') + 1)) ?? quantisationInName(asked);
   const own = row.u && new RegExp(row.u, 'i').test(asked) ? undefined : row.z;
-  const facts = weightFacts(row, own, layers, sources);
+  const mtp = mtpLayers(letters, shape, row.n ?? 0);
+  const facts = weightFacts(row, own, { layers, mtp }, sources);
   const quantised = quantisation(named, own?.[0]);
   const rope = ropeOf(variant.rope);
   const weights = weightsUnder(named, own?.[0], facts);
@@ -36,7 +37,7 @@ export function modelFromRow(row: ModelRow, sources: readonly string[], id: stri
     ...(asked === id ? {} : { resolvedFrom: asked }),
     architecture: row.c,
     layers,
-    mtpLayers: mtpLayers(letters, shape, row.n ?? 0),
+    mtpLayers: mtp,
     attentionHeads,
     kvHeads,
     hiddenSize,
@@ -99,15 +100,18 @@ function variantOf(row: ModelRow, asked: string) {
 function weightFacts(
   row: ModelRow,
   own: ModelRow['z'],
-  layers: readonly KvLayer[],
+  { layers, mtp }: { readonly layers: readonly KvLayer[]; readonly mtp: readonly KvLayer[] },
   sources: readonly string[],
 ): WeightFacts {
-  const [hidden, heads, , , , vocabulary] = row.d;
+  const [hidden, heads, , , intermediate, vocabulary] = row.d;
+  const embeddings = hidden * vocabulary * (row.T ? 1 : 2);
+  const mlpWidth = row.e ? row.e[0] * row.e[2] + row.e[3] : intermediate;
   const listing = sources[row.s.find((i) => /kaito|exo/.test(sources[i] ?? '')) ?? -1];
   const file = row.W !== undefined && own === row.z;
   return {
     ...(row.P === undefined ? {} : { parameters: row.P }),
-    embeddings: hidden * vocabulary * (row.T ? 1 : 2),
+    embeddings,
+    draft: draftParameters(mtp, hidden, heads, mlpWidth, embeddings),
     oftenKept: row.e ? oftenKeptParameters(layers, hidden, heads, row.e[3]) : 0,
     textOnly: row.tx === 1,
     bytesPerParameter: row.t === 'f' ? 4 : 2,

@@ -15,36 +15,48 @@ interface Entry {
   readonly id: string;
 }
 
-interface Index {
-  readonly file: CatalogueFile;
-  /** By whole id, lower case. */
-  readonly ids: ReadonlyMap<string, Entry>;
-  /** By basename, lower case, without the suffix of a quantised fork where it has one. */
-  readonly basenames: ReadonlyMap<string, Entry>;
-}
-
-let index: Index | undefined;
+/** Each is made when it is first needed: most launches give an exact id. */
+let file: CatalogueFile | undefined;
+let ids: ReadonlyMap<string, Entry> | undefined;
+let basenames: ReadonlyMap<string, Entry> | undefined;
 const cache = new Map<string, Model | undefined>();
 /** Names typed letter by letter must not grow the cache without end. */
 const CACHE_LIMIT = 500;
 
-function load(): Index {
-  if (!index) {
-    const file = JSON.parse(catalogueJson) as CatalogueFile;
-    const ids = new Map<string, Entry>();
-    const basenames = new Map<string, Entry>();
-    for (const row of file.models) {
+const catalogue = (): CatalogueFile => {
+  file ??= JSON.parse(catalogueJson) as CatalogueFile;
+  return file;
+};
+
+/** By whole id, lower case. */
+function byId(): ReadonlyMap<string, Entry> {
+  if (!ids) {
+    const map = new Map<string, Entry>();
+    for (const row of catalogue().models) {
       for (const id of idsOf(row)) {
-        ids.set(id.toLowerCase(), { row, id });
-        addTo(basenames, basename(id), { row, id });
-      }
-      for (const name of row.b?.split(' ') ?? []) {
-        addTo(basenames, name, { row, id: row.id });
+        map.set(id.toLowerCase(), { row, id });
       }
     }
-    index = { file, ids, basenames };
+    ids = map;
   }
-  return index;
+  return ids;
+}
+
+/** By basename, lower case. Of two ids with one basename the first counts. */
+function byBasename(): ReadonlyMap<string, Entry> {
+  if (!basenames) {
+    const map = new Map<string, Entry>();
+    for (const entry of byId().values()) {
+      addTo(map, basename(entry.id), entry);
+    }
+    for (const row of catalogue().models) {
+      for (const name of row.b?.split(' ') ?? []) {
+        addTo(map, name, { row, id: row.id });
+      }
+    }
+    basenames = map;
+  }
+  return basenames;
 }
 
 function addTo(map: Map<string, Entry>, name: string, entry: Entry): void {
@@ -79,25 +91,25 @@ export function findModel(id: string): Model | undefined {
 }
 
 function look(asked: string): Model | undefined {
-  const { file, ids, basenames } = load();
   const text = asked.trim();
-  const exact = ids.get(text.toLowerCase());
+  const exact = byId().get(text.toLowerCase());
   if (exact) {
-    return modelFromRow(exact.row, file.sources, exact.id, exact.id);
+    return modelFromRow(exact.row, catalogue().sources, exact.id, exact.id);
   }
-  const entry = byBasename(plainName(text).toLowerCase(), basenames);
-  return entry && modelFromRow(entry.row, file.sources, entry.id, text);
+  const entry = forkOf(plainName(text).toLowerCase());
+  return entry && modelFromRow(entry.row, catalogue().sources, entry.id, text);
 }
 
 /** The longest known basename that the name starts with, the rest being words of a quantised fork. */
-function byBasename(name: string, basenames: Index['basenames']): Entry | undefined {
-  const whole = basenames.get(name);
+function forkOf(name: string): Entry | undefined {
+  const known = byBasename();
+  const whole = known.get(name);
   if (whole) {
     return whole;
   }
   for (let end = name.length - 1; end > 0; end--) {
     if (/[-_.]/.test(name[end] ?? '')) {
-      const entry = basenames.get(name.slice(0, end));
+      const entry = known.get(name.slice(0, end));
       if (entry && isQuantSuffix(name.slice(end))) {
         return entry;
       }
@@ -118,7 +130,7 @@ function plainName(text: string): string {
 
 /** Every id the catalogue knows, for completion. */
 export function modelIds(): string[] {
-  return [...load().ids.values()].map((entry) => entry.id);
+  return [...byId().values()].map((entry) => entry.id);
 }
 
 /** Known ids whose basename is nearest to this one's, nearest first: `Did you mean …?` */

@@ -3,12 +3,13 @@ import type { Experts } from './config-experts';
 import { type Json, whole } from './config-fields';
 import type { CheckpointQuantisation } from './config-quantisation';
 import type { KvLayer, ModelDtype, WeightBytes } from './model';
-import { attentionParameters, oftenKeptParameters } from './parameters';
+import { attentionParameters, draftParameters, oftenKeptParameters } from './parameters';
 import { ownWeightBytes, quantisedBytes, schemeNamed, type WeightFacts } from './quantisation';
 
 interface Counted {
   readonly config: Json;
   readonly layers: readonly KvLayer[];
+  readonly mtpLayers: readonly KvLayer[];
   readonly hiddenSize: number;
   readonly attentionHeads: number;
   readonly intermediateSize: number;
@@ -23,6 +24,7 @@ export interface ParameterCount {
   readonly share: number;
   readonly embeddings: number;
   readonly oftenKept: number;
+  readonly draft: number;
   readonly routed: number;
 }
 
@@ -51,9 +53,13 @@ export function countParameters(m: Counted): ParameterCount | undefined {
     oftenKept: m.experts
       ? oftenKeptParameters(m.layers, m.hiddenSize, m.attentionHeads, m.experts.sharedIntermediate)
       : 0,
+    draft: draftParameters(m.mtpLayers, m.hiddenSize, m.attentionHeads, mtpWidth(m), embeddings),
     routed,
   };
 }
+
+const mtpWidth = ({ experts: e, intermediateSize }: Counted): number =>
+  e ? e.experts * e.intermediate + e.sharedIntermediate : intermediateSize;
 
 /** Llama 4 states the width of its dense layers apart. */
 const denseWidth = (m: Counted): number => whole(m.config, ['intermediate_size_mlp'], 'width') ?? m.intermediateSize;
@@ -106,6 +112,7 @@ export function configWeights(
     parameters: count.value,
     embeddings: count.embeddings,
     oftenKept: count.oftenKept,
+    draft: count.draft,
     textOnly: multimodal,
     bytesPerParameter: BYTES[dtype],
   };

@@ -101,6 +101,7 @@ export interface Model {
   readonly attentionHeads: number;
   readonly kvHeads: number;
   readonly hiddenSize: number;
+  /** 0 where the source does not say, as is the vocabulary. */
   readonly intermediateSize: number;
   readonly vocabSize: number;
   readonly experts?: MixtureOfExperts;

@@ -37,3 +37,19 @@ export const oftenKeptParameters = (
       sum + attentionParameters(layer, hidden, heads) + (layer.joined ? 0 : 3 * hidden * sharedIntermediate),
     0,
   );
+
+/**
+ * The most an MTP head holds: a layer like the model's own, a projection of two hidden states to one, and copies of the
+ * embeddings (DeepSeek V3: 11.5 B of 685 B).
+ */
+export function draftParameters(
+  layers: readonly KvLayer[],
+  hidden: number,
+  heads: number,
+  mlpWidth: number,
+  embeddings: number,
+): number {
+  const attention = layers.reduce((sum, layer) => sum + attentionParameters(layer, hidden, heads), 0);
+  const own = layers.filter((layer) => !layer.joined).length;
+  return own === 0 ? 0 : attention + own * (3 * hidden * mlpWidth + 2 * hidden * hidden) + embeddings;
+}

@@ -15,8 +15,7 @@ export interface Scheme {
 interface Tables {
   readonly schemes: ReadonlyMap<string, Scheme>;
   readonly gguf: ReadonlyMap<string, readonly [number, number]>;
-  /** What may follow a basename in the name of a quantised fork. */
-  readonly suffix: RegExp;
+  readonly suffix: string;
 }
 
 let tables: Tables | undefined;
@@ -33,13 +32,19 @@ function load(): Tables {
         json.schemes.map(([name, bits, low, high, whole]) => [name, { name, bits, low, high, whole: whole === 1 }]),
       ),
       gguf: new Map(json.gguf.map(([name, low, high]) => [name, [low, high]])),
-      suffix: new RegExp(`^${json.suffix}$`, 'i'),
+      suffix: json.suffix,
     };
   }
   return tables;
 }
 
-export const isQuantSuffix = (text: string): boolean => load().suffix.test(text);
+let suffix: RegExp | undefined;
+
+/** Is this what may follow a basename in the name of a quantised fork? */
+export function isQuantSuffix(text: string): boolean {
+  suffix ??= new RegExp(`^${load().suffix}$`, 'i');
+  return suffix.test(text);
+}
 
 export const schemeNamed = (name: string): Scheme | undefined => load().schemes.get(name) ?? ggufScheme(name);
 
@@ -100,6 +105,8 @@ export interface WeightFacts {
   readonly embeddings: number;
   /** Attention, state and shared-expert parameters, which some schemes leave in 16 bit. */
   readonly oftenKept: number;
+  /** Parameters of MTP heads, which files hold and `parameters` leaves out; loaded only to speculate. */
+  readonly draft: number;
   /** Those of a vision or audio tower are not in `parameters`. */
   readonly textOnly: boolean;
   readonly bytesPerParameter: number;
@@ -118,15 +125,28 @@ const TOWER_SHARE = 0.25;
 
 /** Bytes of the weights as published: file size first, else parameters × bytes. */
 export function ownWeightBytes(facts: WeightFacts): WeightBytes | undefined {
-  if (facts.file) {
-    const { bytes, rounding, source } = facts.file;
-    return { bytes, low: bytes - rounding, high: bytes + rounding, why: `size of the weight files (${source})` };
+  const counted = facts.own ? ownScheme(facts) : unquantisedBytes(facts, facts.bytesPerParameter);
+  if (!facts.file) {
+    return counted;
   }
-  if (facts.own) {
-    const scheme = schemeNamed(facts.own.scheme);
-    return scheme && quantisedBytes(facts, scheme, facts.own.covered);
+  const { bytes, rounding, source } = facts.file;
+  const file = { bytes, low: bytes - rounding, high: bytes + rounding, why: `size of the weight files (${source})` };
+  if (facts.draft === 0 || !counted || counted.low > file.high) {
+    return file;
   }
-  return unquantisedBytes(facts, facts.bytesPerParameter);
+  // The files hold MTP heads too, which are not loaded unless they speculate.
+  const loaded = facts.textOnly ? file.bytes : Math.min(counted.bytes, file.bytes);
+  return {
+    bytes: loaded,
+    low: Math.min(counted.low, loaded),
+    high: file.high,
+    why: `${counted.why}; at most the ${file.why}, which hold MTP layers too`,
+  };
+}
+
+function ownScheme(facts: WeightFacts): WeightBytes | undefined {
+  const scheme = facts.own && schemeNamed(facts.own.scheme);
+  return scheme && quantisedBytes(facts, scheme, facts.own?.covered);
 }
 
 export function unquantisedBytes(facts: WeightFacts, bytesPerParameter = 2): WeightBytes | undefined {
@@ -136,7 +156,7 @@ export function unquantisedBytes(facts: WeightFacts, bytesPerParameter = 2): Wei
   }
   const text = parameters * bytesPerParameter;
   const said = `${billions(parameters)} parameters × ${bytesPerParameter} bytes`;
-  return addTower(facts, { bytes: text, low: text, high: text, why: said });
+  return addTower(facts, { bytes: text, low: text, high: text + facts.draft * bytesPerParameter, why: said });
 }
 
 /** Bytes of a fork whose name states this scheme. */
@@ -154,7 +174,7 @@ export function quantisedBytes(facts: WeightFacts, scheme: Scheme, covered?: num
   return addTower(facts, {
     bytes: Math.round(bytes(scheme.bits, kept)),
     low: Math.round(bytes(scheme.low, kept)),
-    high: Math.round(bytes(scheme.high, kept + mayKeep)),
+    high: Math.round(bytes(scheme.high, kept + mayKeep) + (facts.draft * scheme.high) / 8),
     why: `${billions(parameters - kept)} parameters at ${scheme.bits} bits (${scheme.name})${rest}${doubt}`,
   });
 }
@@ -180,7 +200,11 @@ function addTower(facts: WeightFacts, w: WeightBytes): WeightBytes {
   };
 }
 
-const billions = (count: number): string => `${(count / 1e9).toPrecision(3)} B`;
+/** `8.03 B`, `70.6 B`, `1015 B`. */
+function billions(count: number): string {
+  const b = count / 1e9;
+  return `${b >= 100 ? b.toFixed(0) : b.toPrecision(3)} B`;
+}
 
 /** GiB to two decimals, or bytes, as listed: the bytes and how far they may be off. */
 export const listedSize = (listed: number): { bytes: number; rounding: number } =>
