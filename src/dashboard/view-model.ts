@@ -83,7 +83,7 @@ function factsOf({ kv, capacity }: Plan): FactView[] {
   }
   if (kv?.atMaxLength && capacity) {
     facts.push(
-      fact('One longest request', kv.atMaxLength.reserved, `per GPU, at ${withCommas(capacity.maxLength)} tokens`),
+      fact('Longest request', kv.atMaxLength.reserved, `per GPU, at ${withCommas(capacity.maxLength)} tokens`),
     );
   }
   if (capacity?.longestContext) {

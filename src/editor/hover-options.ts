@@ -5,7 +5,7 @@ import type { Figure } from '../core/figure';
 import { formatBytes, GiB, withCommas } from '../core/units';
 import type { LaunchOption } from '../launch/launch';
 import type { Plan } from '../planner';
-import { intervalOf } from '../report/amounts';
+import { intervalOf, shortAmount, withInterval } from '../report/amounts';
 import { workloadText } from '../report/headline';
 import { numberOf, wordsOf } from '../report/numbers';
 import { bold, code, escaped, table } from './markdown';
@@ -66,17 +66,17 @@ function maxLength(plan: Plan): Answer | undefined {
   const lines = [`${bold(`${inGiB(one.reserved.value)} per request`)}${length}, on each GPU`];
   const pool = plan.kv?.pool;
   if (pool) {
-    lines.push(`${escaped(wordsOf(pool.maxConcurrencyAsLogged))} requests of that length fit in the pool.`);
+    lines.push(`${bold(withInterval(pool.maxConcurrencyAsLogged))} of that length fit in the pool.`);
   }
   if (capacity) {
     const { contiguous, paged } = capacity;
     lines.push(
-      `At ${workloadText(plan)}: ${bold(wordsOf(contiguous.requests))} fit if each reserves the full length, ` +
-        `${bold(wordsOf(paged.requests))} in blocks.`,
+      `At ${workloadText(plan)}: ${bold(withInterval(contiguous.requests))} requests fit if each reserves the full length, ` +
+        `${bold(withInterval(paged.requests))} paged.`,
     );
   }
   if (capacity?.longestContext) {
-    lines.push(`Longest that fits: ${bold(wordsOf(capacity.longestContext))}.`);
+    lines.push(`Longest that fits: ${bold(withInterval(capacity.longestContext))} tokens.`);
   }
   return {
     text: lines.join('  \n'),
@@ -106,7 +106,7 @@ function memoryShare(plan: Plan): Answer | undefined {
     term('other', budget.other),
     term('left for KV', budget.kv),
   ];
-  const heading = `${bold(wordsOf(budget.kv.figure))} of one GPU is left for KV: the engine may use ${escaped(wordsOf(budget.limit))} of ${escaped(wordsOf(budget.total))}.`;
+  const heading = `${bold(withInterval(budget.kv.figure))} of one GPU is left for KV: the engine may use ${escaped(shortAmount(budget.limit))} of ${escaped(shortAmount(budget.total))}.`;
   return {
     text: `${heading}\n\n${table(['One GPU', 'Size', 'Range', 'Why'], rows, [1])}`,
     figures: [budget.kv.figure],
@@ -117,7 +117,7 @@ function poolSize(plan: Plan): Answer | undefined {
   const pool = plan.kv?.pool;
   return (
     pool && {
-      text: `${bold(`${wordsOf(pool.blocks)}`)} from ${escaped(wordsOf(pool.bytes))} on each GPU, ${escaped(wordsOf(pool.tokensAsLogged))} as the engine logs them.`,
+      text: `${bold(`${withInterval(pool.blocks)} blocks`)} from ${escaped(withInterval(pool.bytes))} on each GPU, ${escaped(withInterval(pool.tokensAsLogged))} tokens as the engine logs them.`,
       figures: [pool.blocks],
     }
   );
@@ -174,7 +174,7 @@ function replicas(plan: Plan): Answer | undefined {
   if (count === undefined) {
     return undefined;
   }
-  const each = plan.capacity ? `, each fits ${wordsOf(plan.capacity.fits)}` : '';
+  const each = plan.capacity ? `, each fits ${withInterval(plan.capacity.fits)} requests` : '';
   return {
     text: `${bold(count === 1 ? '1 pool' : `${withCommas(count)} independent pools`)}${escaped(each)}.`,
     figures: [],
@@ -208,7 +208,7 @@ function sequences(plan: Plan): Answer | undefined {
   const { engineLimit, paged, fits } = capacity;
   const which = capacity.limitedBy === 'max-sequences' ? 'this limit, not memory, decides' : 'memory runs out first';
   return {
-    text: `${bold(`${wordsOf(fits)} run at once`)}: ${escaped(which)}. The engine runs at most ${engineLimit ? escaped(numberOf(engineLimit)) : 'a number not known'}; the pool holds ${escaped(wordsOf(paged.requests))} at ${workloadText(plan)}.`,
+    text: `${bold(`${withInterval(fits)} requests run at once`)}: ${escaped(which)}. The engine runs at most ${engineLimit ? escaped(numberOf(engineLimit)) : 'a number not known'}; the pool holds ${escaped(withInterval(paged.requests))} at ${workloadText(plan)}.`,
     figures: [fits],
   };
 }
@@ -217,7 +217,7 @@ function batchTokens(plan: Plan): Answer | undefined {
   const term = plan.budget?.activations;
   return (
     term && {
-      text: `${bold(`${wordsOf(term.figure)} of one GPU`)} is set aside for activations of the largest step. ${escaped(term.why)}`,
+      text: `${bold(`${withInterval(term.figure)} of one GPU`)} is set aside for activations of the largest step. ${escaped(term.why)}`,
       figures: [term.figure],
     }
   );

@@ -3,6 +3,7 @@ import { defaultsText, takesText, versionsText } from '../core/engines/option-te
 import type { Figure } from '../core/figure';
 import type { LaunchOption, TextRange } from '../launch/launch';
 import type { Plan } from '../planner';
+import { withInterval } from '../report/amounts';
 import { headline } from '../report/headline';
 import { wordsOf } from '../report/numbers';
 import { type Answer, optionAnswer } from './hover-options';
@@ -23,7 +24,9 @@ export function hoverTarget(plan: Plan, offset: number): HoverTarget | undefined
   }
   const option = launch.options.find((o) => within(o.range, offset));
   if (option) {
-    return { kind: 'option', range: option.range, option };
+    return option.spec?.role === 'model'
+      ? { kind: 'model', range: option.range }
+      : { kind: 'option', range: option.range, option };
   }
   const hints = [launch.head, launch.hardware.gpu?.range, launch.hardware.count?.range];
   const range = [...hints, ...launch.directives.map((d) => d.range)].find((r) => r && within(r, offset));
@@ -65,10 +68,13 @@ function launchAnswer(plan: Plan): Answer {
     rows.push(['KV per token', `${wordsOf(bytesPerToken)} per GPU, ${wordsOf(bytesPerTokenTotal)} whole model`]);
   }
   if (pool && layout) {
-    rows.push(['Pool', `${wordsOf(pool.blocks)} of ${layout.blockSize} tokens, ${wordsOf(pool.bytes)} per GPU`]);
+    rows.push([
+      'Pool',
+      `${withInterval(pool.blocks)} blocks of ${layout.blockSize} tokens; ${withInterval(pool.bytes)} per GPU`,
+    ]);
   }
   if (plan.capacity?.longestContext) {
-    rows.push(['Longest context', wordsOf(plan.capacity.longestContext)]);
+    rows.push(['Longest context', `${withInterval(plan.capacity.longestContext)} tokens`]);
   }
   const hardware = plan.hardware
     ? `${plan.hardware.count === undefined ? '' : `${plan.hardware.count} × `}${plan.hardware.name}`
@@ -98,9 +104,15 @@ function modelAnswer(plan: Plan): Answer {
   }
   const figures = layout ? [layout.bytesPerToken, layout.bytesPerTokenTotal] : [];
   return {
-    text: `${heading}\n\n${escaped(facts.join(' · '))}\n\n${escaped(`Facts from: ${model.source.text}`)}`,
+    text: `${heading}\n\n${escaped(facts.join(' · '))}\n\n${escaped(`Facts from: ${firstOf(model.source.text)}`)}`,
     figures,
   };
+}
+
+/** The report names every source; a hover has room for two. */
+function firstOf(sources: string): string {
+  const all = sources.split('; ');
+  return all.length > 2 ? `${all.slice(0, 2).join('; ')}; and ${all.length - 2} more` : sources;
 }
 
 function kindsOf(plan: Plan): [string, number][] {
@@ -114,7 +126,9 @@ function kindsOf(plan: Plan): [string, number][] {
 /** Findings at the target; on the launch all that have no option of their own. */
 function findingsOf(plan: Plan, target: HoverTarget): string[] {
   const here = plan.findings.filter((f) =>
-    target.kind === 'option' ? f.option === target.option.name : target.kind === 'launch' && f.severity !== 'hint',
+    target.kind === 'option'
+      ? f.option === target.option.name
+      : target.kind === 'launch' && f.severity !== 'hint' && f.message !== headline(plan).detail,
   );
   return here.slice(0, 4).map((f) => `${icons[f.severity]} ${escaped(f.message)}`);
 }

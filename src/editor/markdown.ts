@@ -6,7 +6,7 @@ const LONGEST = 400;
 /** What starts formatting, a link, an image, HTML, a theme icon or a table cell anywhere in a line. */
 const SPECIAL = /[\\`*_[\]<>&|~$@]/g;
 /** What starts a block at the start of a line: headings, lists, rules, quotes. */
-const OPENING = /^\s*(?=[-+#=])|^(\s*\d+)(?=[.)])/;
+const OPENING = /^\s*(?=[-+#=])|^(\s*\d+)(?=[.)](?:\s|$))/;
 /** What editors make a link of without being told. */
 const ADDRESS = /:(?=\/)|(?<=\bwww)\./gi;
 

@@ -35,3 +35,9 @@ export function intervalOf(range: Estimate | undefined, unit: Unit): string {
 /** The value alone, marked when it is an estimate: `~57.10 GiB`. For places with no room for the interval. */
 export const shortAmount = (figure: Figure): string =>
   `${figure.range && !isExact(figure.range) ? '~' : ''}${inUnit(figure.value, figure.unit)}`;
+
+/** An estimate with its interval, for a sentence: `~1,589 (1,530 to 1,620)`. */
+export function withInterval(figure: Figure): string {
+  const interval = intervalOf(figure.range, figure.unit);
+  return interval ? `${shortAmount(figure)} (${interval})` : shortAmount(figure);
+}

@@ -1,8 +1,9 @@
 /** The answer in one line, for faces with room for no more: does it start, and how many requests fit. */
 import { withCommas } from '../core/units';
 import type { Plan } from '../planner';
+import { withInterval } from './amounts';
 import { whyNot } from './answers';
-import { numberOf, wordsOf } from './numbers';
+import { isEstimated, wordsOf } from './numbers';
 
 export interface Headline {
   readonly tone: 'good' | 'unsure' | 'bad' | 'unknown';
@@ -20,7 +21,7 @@ export function headline(plan: Plan): Headline {
     return { tone: 'unknown', text: verdict(plan), detail: whyNot(plan) };
   }
   const fits = `${wordsOf({ ...plan.capacity.fits, range: undefined })} fit`;
-  const about = plan.capacity.fits.range ? 'about ' : '';
+  const about = isEstimated(plan.capacity.fits) ? 'about ' : '';
   return plan.starts === true
     ? { tone: 'good', text: `Starts · ${about}${fits}`, detail: comparison(plan) }
     : { tone: 'unsure', text: `May not start · ${about}${fits} if it does`, detail: comparison(plan) };
@@ -45,7 +46,7 @@ function comparison(plan: Plan): string {
   const { contiguous, paged, limitedBy } = plan.capacity;
   const replicas = plan.placement?.replicas ?? 1;
   const each = replicas > 1 ? `, in each of ${withCommas(replicas)} replicas` : '';
-  return `At ${workloadText(plan)}: ${numberOf(contiguous.requests)} contiguous, ${numberOf(paged.requests)} paged${each}; limited by ${limits[limitedBy]}.`;
+  return `At ${workloadText(plan)}: ${withInterval(contiguous.requests)} contiguous, ${withInterval(paged.requests)} paged${each}; limited by ${limits[limitedBy]}.`;
 }
 
 export const workloadText = ({ workload }: Plan): string =>

@@ -35,7 +35,7 @@ describe('view of a plan', () => {
       ['Blocks', '82,969'],
       ['Fit paged', '1,536'],
       ['Fit contiguous', '162'],
-      ['One longest request', '320.0 MiB'],
+      ['Longest request', '320.0 MiB'],
       ['Longest context', '1,327,488'],
     ]);
     expect(view.requests?.marks).toEqual([

@@ -17,7 +17,7 @@ describe('hover', () => {
   it.each<[string, string[]]>([
     [
       '--max-model-len',
-      ['0.313 GiB per request', 'at 8,192 tokens', '**162 requests** fit', '**1,536 requests** in blocks', '1,327,488'],
+      ['0.313 GiB per request', 'at 8,192 tokens', '**162** requests fit', '**1,536** paged', '1,327,488'],
     ],
     ['8192', ['0.313 GiB per request']],
     [
