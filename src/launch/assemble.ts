@@ -120,10 +120,9 @@ function followConfig(
   ) {
     return { options: [] };
   }
-  const body = reading.written.get(named.value) ?? reading.written.get(named.value.replace(/^.*\//, ''));
-  if (body) {
-    const range = body.extent;
-    return readConfig(parseYaml(reading.text, range), engine, reading.lines);
+  const written = reading.written.get(named.value) ?? reading.written.get(named.value.replace(/^.*\//, ''));
+  if (written) {
+    return readConfig(parseYaml(reading.text, written.body.extent), engine, reading.lines, written.lookup);
   }
   const text = reading.file(named.value);
   if (typeof text !== 'string') {

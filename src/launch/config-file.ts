@@ -4,9 +4,10 @@ import { findOption, type OptionReading, type OptionValue, readOptionValue } fro
 import type { LaunchEngine } from './engines';
 import type { Launch, LaunchOption } from './launch';
 import type { Lines } from './lines';
-import { rangeOf } from './text/mapped';
+import { rangeOf, unit, unresolvedIn } from './text/mapped';
+import { expandCompose, type Lookup } from './words/expand';
 import type { YamlDocument } from './yaml/document';
-import { pythonText, pythonValue, scalarPythonText } from './yaml/python';
+import { plainValue, pythonText, pythonValue, scalarPythonText } from './yaml/python';
 import { scalarText } from './yaml/scalar';
 import { type Entry, entries, follow, nodeRange, trimmedEnd } from './yaml/view';
 
@@ -15,35 +16,59 @@ export interface ConfigOptions {
   readonly model?: Launch['model'];
 }
 
-export function readConfig(doc: YamlDocument, engine: LaunchEngine, lines: Lines): ConfigOptions {
-  const options = entries(doc, doc.root).flatMap((e) => readEntry(doc, e, engine, lines));
+/** `lookup` fills in variables where a shell writes the file. */
+export function readConfig(doc: YamlDocument, engine: LaunchEngine, lines: Lines, lookup?: Lookup): ConfigOptions {
+  const options = entries(doc, doc.root).flatMap((e) => readEntry({ doc, engine, lines, lookup }, e));
   const model = options.findLast((o) => o.name === engine.start.modelOption);
   return model?.valueRange && typeof model.value === 'string'
     ? { options, model: { text: model.value, range: model.valueRange } }
     : { options };
 }
 
+interface Context {
+  readonly doc: YamlDocument;
+  readonly engine: LaunchEngine;
+  readonly lines: Lines;
+  readonly lookup: Lookup | undefined;
+}
+
 /** Nothing for a `false` that has no `--no-` form: the engine drops it silently. */
-function readEntry(doc: YamlDocument, e: Entry, engine: LaunchEngine, lines: Lines): readonly LaunchOption[] {
+function readEntry({ doc, engine, lines, lookup }: Context, e: Entry): readonly LaunchOption[] {
   const key = scalarText(doc, e.keyNode);
   const nameRange = rangeOf(key);
   const found = findOption(engine.options, key.text.startsWith('-') ? key.text : `--${key.text}`);
   const line = lines.line(nameRange.start);
   const base = { name: key.text.replaceAll('_', '-'), range: nameRange, nameRange, origin: 'file' as const, line };
-  const written = writtenIn(doc, e);
+  const written = filledIn(writtenIn(doc, e), lookup);
   const placed = { ...base, ...written.place };
+  const { unresolved } = written;
   if (found && 'ambiguous' in found) {
     return [{ ...placed, error: `${key.text} is ambiguous: it could be ${found.ambiguous.join(', ')}` }];
   }
   if (!found) {
-    return [{ ...placed, value: written.value }];
+    return [{ ...placed, ...(unresolved === undefined ? { value: written.value } : { unresolved }) }];
   }
   const name = found.path ? `${found.spec.name}.${found.path.join('.')}` : found.spec.name;
   const known = { ...placed, name, spec: found.spec };
+  if (unresolved !== undefined) {
+    return [{ ...known, unresolved }];
+  }
   if (typeof written.value === 'boolean') {
     return readBoolean(written.value, found.spec.type === 'flag', found.negated, known);
   }
   return [{ ...known, ...reading(written, found.spec, name) }];
+}
+
+/** With variables filled in, a plain value has the type of what it then says. */
+function filledIn(written: Written, lookup: Lookup | undefined): Written {
+  const { valueRange } = written.place;
+  if (!lookup || !valueRange || typeof written.value !== 'string' || !written.value.includes('$')) {
+    return written;
+  }
+  const filled = expandCompose(unit(written.value, valueRange), lookup);
+  const unresolved = unresolvedIn(filled);
+  const value = written.place.layers?.[0]?.kind === 'yaml-typed' ? plainValue(filled.text) : filled.text;
+  return unresolved === undefined ? { ...written, value, text: pythonText(value) } : { ...written, unresolved };
 }
 
 type Known = Omit<LaunchOption, 'value' | 'error'> & { readonly raw: string };
@@ -70,6 +95,7 @@ interface Written {
   readonly value: OptionValue;
   /** What the engine puts on its command line. */
   readonly text: string;
+  readonly unresolved?: string;
   readonly place: Pick<LaunchOption, 'raw' | 'range' | 'valueRange' | 'layers'>;
 }
 

@@ -4,10 +4,12 @@ import type { LaunchEngine } from './engines';
 import { FORMS } from './forms';
 import type { FormReader, TextForm, YamlForm } from './forms/form';
 import type { ReadInput, ReadResult, TextRange } from './launch';
+import { mentionsEngine } from './mentions';
 import { type Collected, type Reading, startReading } from './reading';
-import { documentRanges, parseYaml } from './yaml/document';
+import { documentRanges, parseYaml, type YamlDocument } from './yaml/document';
 
 export type { LaunchEngine } from './engines';
+export { loadGrammars } from './shell/grammar';
 
 export function readLaunches(input: ReadInput, engines: readonly LaunchEngine[]): ReadResult {
   const reading = startReading(input, engines);
@@ -40,7 +42,19 @@ function readForms(reading: Reading & Collected): void {
   if (recognised) {
     recognised.read(reading);
   } else if (!/\.\w+$/.test(name)) {
+    readUnnamed(reading);
+  }
+}
+
+/** Standard input, or a file whose name says nothing: YAML when its keys say so, else commands. */
+function readUnnamed(reading: Reading & Collected): void {
+  const isKnown = documentRanges(reading.text).some((r) => recogniseYaml(reading, r) !== undefined);
+  if (isKnown) {
     readYaml(reading, undefined);
+  } else {
+    FORMS.filter(isText)
+      .find((f) => f.form === 'shell')
+      ?.read(reading);
   }
 }
 
@@ -49,12 +63,16 @@ const HEAD = 8192;
 
 function readYaml(reading: Reading & Collected, given: YamlForm | undefined): void {
   const named = FORMS.filter(isYaml).find((f) => f.names?.test(reading.input.name));
+  const documents: YamlDocument[] = [];
   for (const range of documentRanges(reading.text)) {
     const form = given ?? named ?? recogniseYaml(reading, range);
     if (form) {
-      readDocument(reading, form, range);
+      const doc = parseYaml(reading.text, range);
+      form.read(doc, reading);
+      documents.push(doc);
     }
   }
+  reportErrors(reading, documents);
 }
 
 function recogniseYaml(reading: Reading, range: TextRange): YamlForm | undefined {
@@ -71,26 +89,13 @@ function topKeys(head: string): ReadonlySet<string> {
 }
 
 /** A file that starts no engine is not ours to complain about. */
-function readDocument(reading: Reading & Collected, form: YamlForm, range: TextRange): void {
-  const doc = parseYaml(reading.text, range);
-  const before = reading.launches.length;
-  form.read(doc, reading);
-  const ours = reading.launches.length > before || reading.input.form !== undefined || mentionsEngine(reading, range);
-  if (ours) {
-    for (const error of doc.errors) {
+function reportErrors(reading: Reading & Collected, documents: readonly YamlDocument[]): void {
+  const errors = documents.flatMap((d) => d.errors);
+  const ours = () =>
+    reading.launches.length > 0 || reading.input.form !== undefined || mentionsEngine(reading.text, reading.engines);
+  if (errors.length > 0 && ours()) {
+    for (const error of errors) {
       reading.problem(error.message, error.range);
     }
   }
-}
-
-function mentionsEngine(reading: Reading, range: TextRange): boolean {
-  const text = reading.text.slice(range.start, range.end);
-  return reading.engines.some(({ start }) =>
-    [
-      ...start.commands.map((c) => c.join(' ')),
-      ...start.modules,
-      start.imageEntry.join(' '),
-      ...start.commands.map((c) => c[0] ?? ''),
-    ].some((w) => w !== '' && text.includes(w)),
-  );
 }

@@ -3,6 +3,7 @@ import type { LaunchEngine } from './engines';
 import type { Form, GrammarName, Insertion, Launch, Problem, ReadInput, TextRange } from './launch';
 import { type Lines, linesOf } from './lines';
 import type { Mapped } from './text/mapped';
+import type { Lookup } from './words/expand';
 import type { Start } from './words/start';
 
 /** One call of `readLaunches`. */
@@ -11,14 +12,22 @@ export interface Reading {
   readonly text: string;
   readonly engines: readonly LaunchEngine[];
   readonly lines: Lines;
-  /** Bodies of files that this text writes itself (a heredoc), by path. */
-  readonly written: Map<string, Mapped>;
+  /** Files that this text writes itself (a heredoc), by path. */
+  readonly written: Map<string, WrittenFile>;
   /** The text of a file this one names; null when there is none, undefined when it must be fetched first. */
   file(path: string): string | null | undefined;
   /** The parser of a grammar; undefined when it must be loaded first. */
   grammar(name: GrammarName): unknown;
   problem(message: string, range?: TextRange): void;
   found(launch: Launch): void;
+  /** Launches found so far. */
+  count(): number;
+}
+
+export interface WrittenFile {
+  readonly body: Mapped;
+  /** For variables that the shell fills in; absent where it leaves the text alone. */
+  readonly lookup: Lookup | undefined;
 }
 
 /** A start with what its form adds. */
@@ -73,5 +82,6 @@ export function startReading(input: ReadInput, engines: readonly LaunchEngine[])
     found: (launch) => {
       collected.launches.push(launch);
     },
+    count: () => collected.launches.length,
   };
 }

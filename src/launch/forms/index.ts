@@ -2,6 +2,7 @@
 import { compose } from './compose';
 import type { FormReader } from './form';
 import { kubernetes } from './kubernetes';
+import { shell } from './shell';
 import { vllmConfig } from './vllm-config';
 
-export const FORMS: readonly FormReader[] = [compose, kubernetes, vllmConfig];
+export const FORMS: readonly FormReader[] = [shell, compose, kubernetes, vllmConfig];

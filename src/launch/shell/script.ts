@@ -1,15 +1,154 @@
 /** A text that a shell runs → launches. */
+import type { Node } from 'web-tree-sitter';
+import { assemble } from '../assemble';
+import { readEnvFile } from '../env-file';
 import type { Form, TextRange } from '../launch';
 import type { Reading } from '../reading';
-import type { Script } from '../words/start';
+import { asText, type Mapped, part, rangeOf, unresolvedIn } from '../text/mapped';
+import type { Lookup } from '../words/expand';
+import { findStart, NOTHING, type Script, type Start, type Surroundings } from '../words/start';
+import { parseWith } from './grammar';
+import { type Command, type Heredoc, runScript, type Visitor } from './run';
+import { copyScope, newScope, type Scope } from './scope';
 
 export interface ScriptPlace {
   readonly form: Form;
   readonly title: string;
-  readonly range: TextRange;
+  /** The launch's range; absent = each command's own. */
+  readonly range?: TextRange;
 }
 
+interface Context {
+  readonly reading: Reading;
+  readonly script: Mapped;
+  readonly place: ScriptPlace;
+  readonly around: Surroundings;
+  readonly depth: number;
+}
+
+/** Scripts inside scripts are followed this far. */
+const MAX_DEPTH = 5;
+
 /** Reads the script inside a command (`bash -c "…"`); asks for the grammar when it is not loaded. */
-export function readScript(reading: Reading, _found: Script, _place: ScriptPlace): void {
-  reading.grammar('bash');
+export function readScript(reading: Reading, found: Script, place: ScriptPlace): void {
+  read({ reading, script: asText(found.script), place, around: found, depth: 0 }, newScope());
+}
+
+/** Reads a whole text as a script. */
+export function readShell(reading: Reading, script: Mapped, place: ScriptPlace): void {
+  read({ reading, script, place, around: NOTHING, depth: 0 }, newScope());
+}
+
+function read(c: Context, scope: Scope): void {
+  const grammar = c.depth > MAX_DEPTH ? undefined : c.reading.grammar('bash');
+  if (grammar === undefined) {
+    return;
+  }
+  const tree = parseWith(grammar, c.script.text);
+  if (!tree) {
+    c.reading.problem('Shell: this text is too long, or takes too long, and was not read', c.script.extent);
+    return;
+  }
+  for (const { name, value } of c.around.environment) {
+    scope.variables.set(name, { kind: 'text', text: value });
+  }
+  runScript(tree.rootNode, c.script, scope, visitor(c));
+  if (tree.rootNode.hasError) {
+    reportError(c, tree.rootNode);
+  }
+  tree.delete();
+}
+
+function visitor(c: Context): Visitor {
+  return {
+    command: (command) => readCommand(c, command),
+    heredoc: (heredoc) => readHeredoc(c, heredoc),
+    sourced: (path) => readEnvFile(c.reading.file(path.replace(/^\.\//, '')) ?? ''),
+  };
+}
+
+function readCommand(c: Context, command: Command): void {
+  const found = findStart(command.words, c.reading.engines);
+  if (!found) {
+    return;
+  }
+  const around = withSurroundings(c, command, found);
+  if (found.kind === 'script') {
+    const range = c.place.range ?? rangeOf(c.script, command.from, command.to);
+    const place = { ...c.place, range, title: command.title ?? c.place.title };
+    const context = { ...c, script: asText(found.script), place, around, depth: c.depth + 1 };
+    read(context, newScope());
+    return;
+  }
+  launch(c, command, { ...found, ...around });
+}
+
+/** Variables around the script, then those of the command, then those its wrappers set. */
+function withSurroundings(c: Context, command: Command, found: Surroundings): Surroundings {
+  const image = found.image ?? c.around.image;
+  return {
+    environment: found.contained
+      ? found.environment
+      : [...c.around.environment, ...command.environment, ...found.environment],
+    hardware: { ...c.around.hardware, ...found.hardware },
+    ...(image ? { image } : {}),
+  };
+}
+
+function launch(c: Context, command: Command, start: Start): void {
+  const range = c.place.range ?? rangeOf(c.script, command.from, command.to);
+  const title = command.title ?? c.place.title;
+  c.reading.found(assemble(c.reading, { form: c.place.form, title, range, start, shell: true }));
+}
+
+const RUNS_INPUT = /(?:^|\/)(?:ba|z|da|k)?sh$|(?:^|\/)(?:ssh|sbatch|qsub)$/;
+
+/** A body that goes to a shell or into a script is commands; any other is a file that a command may name. */
+function readHeredoc(c: Context, heredoc: Heredoc): void {
+  const body = part(c.script, heredoc.from, heredoc.to);
+  if (heredoc.path !== undefined) {
+    c.reading.written.set(heredoc.path, { body, lookup: heredoc.literal ? undefined : lookupIn(heredoc.scope) });
+  }
+  const script = /^#!.*sh\b/.test(body.text) || /\.(?:ba)?sh$/.test(heredoc.path ?? '');
+  if (script || (heredoc.path === undefined && heredoc.words.some((w) => RUNS_INPUT.test(w.text)))) {
+    read({ ...c, script: body, depth: c.depth + 1 }, newScope());
+  }
+}
+
+function lookupIn(scope: Scope): Lookup {
+  const { variables } = copyScope(scope);
+  return (name) => {
+    const value = variables.get(name);
+    const unresolved =
+      value?.kind === 'text' ? unresolvedIn(value.text) : value?.kind === 'unknown' ? value.reason : undefined;
+    return unresolved !== undefined ? { unresolved } : value?.kind === 'text' ? value.text.text : undefined;
+  };
+}
+
+/** Said only where this text starts an engine: a file with none is not ours to complain about. */
+function reportError(c: Context, root: Node): void {
+  const wrong = firstError(root, 0);
+  if (wrong && c.reading.count() > 0) {
+    const range = rangeOf(c.script, wrong.startIndex, Math.max(wrong.startIndex, wrong.endIndex));
+    const written = wrong.text.trim().slice(0, 40);
+    c.reading.problem(
+      wrong.isMissing ? `Shell: ${wrong.type} is missing here` : `Shell: not understood: ${written}`,
+      range,
+    );
+  }
+}
+
+function firstError(node: Node, depth: number): Node | undefined {
+  if (node.isError || node.isMissing) {
+    return node;
+  }
+  if (depth < 200 && node.hasError) {
+    for (const child of node.children) {
+      const found = child && firstError(child, depth + 1);
+      if (found) {
+        return found;
+      }
+    }
+  }
+  return undefined;
 }

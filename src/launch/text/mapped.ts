@@ -17,6 +17,8 @@ export interface Segment {
   readonly span?: Span;
   /** Why this part cannot be known; its decoded text is then the text as written. */
   readonly unresolved?: string;
+  /** Why this part may not be there at all. */
+  readonly maybe?: string;
 }
 
 export interface Mapped {
@@ -96,6 +98,9 @@ export function unresolvedIn(m: Mapped, from = 0, to = m.text.length): string | 
     : overlapping(m, from, to).find((s) => s.unresolved !== undefined)?.unresolved;
 }
 
+/** Why the text may not be there; undefined when it is. */
+export const maybeIn = (m: Mapped): string | undefined => m.segments.find((s) => s.maybe !== undefined)?.maybe;
+
 /** Collects the parts of a text. */
 export interface Builder {
   text: string;
@@ -135,7 +140,7 @@ export function addUnit(
 
 function push(b: Builder, s: Segment): void {
   const last = b.segments.at(-1);
-  const joins = last?.exact && s.exact && last.end === s.start && last.span === s.span;
+  const joins = last?.exact && s.exact && last.end === s.start && last.span === s.span && last.maybe === s.maybe;
   if (joins && last.unresolved === undefined && s.unresolved === undefined) {
     b.segments[b.segments.length - 1] = { ...last, length: last.length + s.length, end: s.end };
   } else {
@@ -154,7 +159,9 @@ export function asText(word: Mapped): Mapped {
   const spans = new Set(word.segments.map((s) => s.span));
   const layers = [
     ...word.layers,
-    ...[...spans].map((s): Layer => ({ kind: s?.kind ?? 'shell-bare', range: s ?? word.extent })),
+    ...[...spans].map(
+      (s): Layer => ({ kind: s?.kind ?? 'shell-bare', range: s ? { start: s.start, end: s.end } : word.extent }),
+    ),
   ];
   return { ...word, layers, segments: word.segments.map(({ span: _, ...s }) => s) };
 }
@@ -168,5 +175,8 @@ export function layersOf(m: Mapped, from: number, to: number, shell: boolean): r
   const first = from === to ? segmentAround(m, from)?.span : segmentAt(m, from)?.span;
   const last = from === to ? first : segmentAt(m, to - 1)?.span;
   const kind: LayerKind = first !== undefined && first === last ? first.kind : 'shell-bare';
-  return [...m.layers, { kind, range: first !== undefined && first === last ? first : range }];
+  return [
+    ...m.layers,
+    { kind, range: first !== undefined && first === last ? { start: first.start, end: first.end } : range },
+  ];
 }

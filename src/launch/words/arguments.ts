@@ -8,7 +8,7 @@ import {
 } from '../../core/engines/option';
 import type { LaunchEngine } from '../engines';
 import type { LaunchOption, TextRange } from '../launch';
-import { layersOf, type Mapped, rangeOf, unresolvedIn } from '../text/mapped';
+import { layersOf, type Mapped, maybeIn, rangeOf, unresolvedIn } from '../text/mapped';
 
 export interface ArgumentWords {
   readonly words: readonly Mapped[];
@@ -32,7 +32,8 @@ export function readArguments(input: ArgumentWords, engine: LaunchEngine, positi
     const word = input.words[i] as Mapped;
     if (isFlag(word)) {
       const read = readFlag(input, i, engine);
-      options.push(...read.options);
+      const condition = maybeIn(word);
+      options.push(...read.options.map((o) => (condition === undefined ? o : conditional(o, condition))));
       i = read.next;
     } else {
       if (positionalModel && !model && isPlausibleModel(word)) {
@@ -43,6 +44,12 @@ export function readArguments(input: ArgumentWords, engine: LaunchEngine, positi
     }
   }
   return model ? { options, model } : { options };
+}
+
+/** Written in one branch only: whether it is given cannot be known. */
+function conditional(option: LaunchOption, condition: string): LaunchOption {
+  const { value: _, error: __, ...rest } = option;
+  return { ...rest, unresolved: option.unresolved ?? condition };
 }
 
 /** An unknown `$ARGS` may hold anything: it is not taken for the model unless it is the only thing it can be. */

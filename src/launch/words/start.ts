@@ -11,6 +11,8 @@ export interface Surroundings {
   readonly environment: readonly Variable[];
   readonly hardware: HardwareHint;
   readonly image?: Image;
+  /** In a container of its own: variables around the command do not reach it. */
+  readonly contained?: true;
 }
 
 export interface Start extends Surroundings {
@@ -215,7 +217,8 @@ function inContainer(
   }
   const image = run.image && readImage(run.image, engines);
   const now: Surroundings = {
-    environment: [...around.environment, ...run.environment],
+    environment: run.environment,
+    contained: true,
     hardware: { ...around.hardware, ...run.hardware },
     ...(image ? { image } : around.image ? { image: around.image } : {}),
   };

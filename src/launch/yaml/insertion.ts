@@ -42,13 +42,14 @@ function blockInsertion(
   const at = endOfItem(doc.text, end);
   const lead = `${eolOf(doc.text)}${indentOf(doc.text, dash)}- `;
   const quote = doc.text[start] === "'" ? '"' : doc.text[start] === '"' ? '"' : '';
+  // The value is the end of a longer text: quotes of its own would be part of it.
+  const partial = { start: at, end: at + 1 };
   const text = equals ? `${lead}${quote}--{name}={value}${quote}` : `${lead}--{name}${lead}"{value}"`;
   const layers = layersAt(at, outer);
   return {
     at,
     text,
-    layers:
-      equals && quote === '' ? [{ kind: 'yaml-plain', range: { start: at, end: at } }, ...layers.slice(1)] : layers,
+    layers: equals && quote === '' ? [{ kind: 'yaml-plain', range: partial }, ...layers.slice(1)] : layers,
   };
 }
 

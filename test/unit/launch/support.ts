@@ -1,7 +1,9 @@
 /** Readable pictures of launches for tests. */
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { VLLM_OPTIONS } from '../../../src/core/engines/vllm/options';
 import { VLLM_START } from '../../../src/core/engines/vllm/start';
-import { type LaunchEngine, readLaunches } from '../../../src/launch';
+import { type LaunchEngine, loadGrammars, readLaunches } from '../../../src/launch';
 import type { Form, Grammars, Launch, LaunchOption, ReadInput, ReadResult } from '../../../src/launch/launch';
 
 export const ENGINES: readonly LaunchEngine[] = [{ id: 'vllm', options: VLLM_OPTIONS, start: VLLM_START }];
@@ -39,3 +41,18 @@ export function show(text: string, option: LaunchOption): string {
 }
 
 export const shown = (text: string, launch: Launch): readonly string[] => launch.options.map((o) => show(text, o));
+
+const require = createRequire(import.meta.url);
+let loaded: Promise<Grammars> | undefined;
+
+/** The bash grammar, loaded once for a test file. */
+export function bash(): Promise<Grammars> {
+  loaded ??= loadGrammars(['bash'], (file) =>
+    readFile(
+      require.resolve(
+        file === 'tree-sitter.wasm' ? `web-tree-sitter/${file}` : `@vscode/tree-sitter-wasm/wasm/${file}`,
+      ),
+    ),
+  );
+  return loaded;
+}

@@ -1,0 +1,47 @@
+/** Changing an option in the text of a file: only its value, or one new option in the manner of the others. */
+import type { Launch, LaunchOption, Layer, TextRange } from './launch';
+import { optionOf } from './launch';
+import { encode } from './text/encode';
+
+export interface TextEdit {
+  readonly range: TextRange;
+  readonly text: string;
+}
+
+/** Gives the option this value; nothing when the place it stands at cannot hold it. */
+export function editOption(launch: Launch, text: string, name: string, value: string): readonly TextEdit[] {
+  const option = optionOf(launch, name);
+  if (option && option.origin !== 'env' && option.from === undefined) {
+    return option.valueRange
+      ? replaceValue(text, option.valueRange, option.layers ?? [], value)
+      : replaceFlag(text, option, value);
+  }
+  return insert(launch, text, name, value);
+}
+
+function replaceValue(text: string, range: TextRange, layers: readonly Layer[], value: string): readonly TextEdit[] {
+  const encoded = encode(text, range, layers, value);
+  return encoded ? [{ range: encoded.range, text: encoded.text }] : [];
+}
+
+/** `--x` and `--no-x` for a flag without a value; a missing value is added. */
+function replaceFlag(text: string, option: LaunchOption, value: string): readonly TextEdit[] {
+  const written = text.slice(option.nameRange.start, option.nameRange.end);
+  if (option.spec?.type !== 'flag' || !written.startsWith('--')) {
+    return [];
+  }
+  const bare = written.replace(/^--(?:no[-_])?/, '');
+  const turned = value === 'true' ? `--${bare}` : value === 'false' ? `--no-${bare}` : undefined;
+  return turned === undefined ? [] : [{ range: option.nameRange, text: turned }];
+}
+
+function insert(launch: Launch, text: string, name: string, value: string): readonly TextEdit[] {
+  const { insertion } = launch;
+  if (!insertion) {
+    return [];
+  }
+  const range = { start: insertion.at, end: insertion.at };
+  const encoded = encode(text, range, insertion.layers ?? [], value);
+  const line = insertion.text.replace('{name}', () => name).replace('{value}', () => encoded?.text ?? '');
+  return encoded && encoded.range.start === insertion.at ? [{ range, text: line }] : [];
+}

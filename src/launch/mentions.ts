@@ -1,0 +1,20 @@
+/** Whether a text can start an engine at all: a look at its words, before anything is parsed or loaded. */
+import type { LaunchEngine } from './engines';
+
+export const mentionsEngine = (text: string, engines: readonly LaunchEngine[]): boolean =>
+  engines.some((e) => startWords(e).some((w) => text.includes(w)) || hasImage(text, e));
+
+function startWords({ start }: LaunchEngine): readonly string[] {
+  const commands = start.commands.map((c) => c[0] ?? '');
+  const modules = start.modules.map((m) => m.split('.')[0] ?? '');
+  return [...commands, ...modules].filter((w) => w !== '');
+}
+
+function hasImage(text: string, { start }: LaunchEngine): boolean {
+  for (const [name] of text.matchAll(/[\w.-]+(?:\/[\w.-]+)+/g)) {
+    if (start.images.some((i) => i.test(name))) {
+      return true;
+    }
+  }
+  return false;
+}

@@ -1,0 +1,70 @@
+/** A value written so that it reads back as itself, through every way of writing that stands around it. */
+import type { Layer, TextRange } from '../launch';
+import { plainValue, pythonText } from '../yaml/python';
+
+export interface Encoded {
+  /** What the text replaces: more than the value where quotes must be added. */
+  readonly range: TextRange;
+  readonly text: string;
+}
+
+/** `layers` are outermost first, so the innermost is applied first. Undefined when a layer cannot hold the value. */
+export function encode(source: string, range: TextRange, layers: readonly Layer[], value: string): Encoded | undefined {
+  let at: Encoded | undefined = { range, text: value };
+  for (const layer of [...layers].reverse()) {
+    at = at && ENCODERS[layer.kind](at, layer, source);
+  }
+  return at;
+}
+
+type Encoder = (at: Encoded, layer: Layer, source: string) => Encoded | undefined;
+
+const mapText =
+  (map: (text: string) => string | undefined): Encoder =>
+  (at) => {
+    const text = map(at.text);
+    return text === undefined ? undefined : { ...at, text };
+  };
+
+const isWhole = (at: Encoded, layer: Layer): boolean =>
+  at.range.start === layer.range.start && at.range.end === layer.range.end;
+
+/** Neither the start of another kind of node, nor a comment, nor a key; white space at the ends would be lost. */
+const PLAIN =
+  /^(?![-?:](?:\s|$)|[\s,[\]{}#&*!|>'"%@`])(?:(?!:(?:\s|$)|\s#)[\x20-\x7e\u00a0-\ud7ff\ue000-\uffef\ud800-\udfff])*(?<!\s)$/;
+
+const quoted = (text: string): string => `"${doubleEscaped(text)}"`;
+
+const doubleEscaped = (text: string): string =>
+  text
+    .replace(/["\\]/g, (c) => `\\${c}`)
+    .replace(/[\p{Cc}\u2028\u2029\ufeff]/gu, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+const plain: Encoder = (at, layer) => {
+  const whole = isWhole(at, layer) || layer.range.start === layer.range.end;
+  // In a flow list a comma or bracket ends the text; whether it is one is not known here.
+  const safe = whole
+    ? PLAIN.test(at.text) && !/[,[\]{}]/.test(at.text)
+    : /^[\w./:@%+=~^-]*$/.test(at.text) && !/:$/.test(at.text);
+  return safe ? at : whole ? { ...at, text: quoted(at.text) } : undefined;
+};
+
+const ENCODERS: Readonly<Record<Layer['kind'], Encoder>> = {
+  'yaml-plain': plain,
+  'yaml-typed': (at, layer, source) => {
+    const value = plainValue(at.text);
+    const same =
+      typeof value === 'boolean' ||
+      pythonText(value) === at.text ||
+      (typeof value === 'number' && value === Number(at.text));
+    return same ? plain(at, layer, source) : { ...at, text: quoted(at.text) };
+  },
+  'yaml-single': mapText((text) => (/\p{Cc}/u.test(text) ? undefined : text.replaceAll("'", "''"))),
+  'yaml-double': mapText(doubleEscaped),
+  'yaml-block': mapText((text) => (/^[ \t]|\p{Cc}/u.test(text) ? undefined : text)),
+  compose: mapText((text) => text.replaceAll('$', '$$$$')),
+  kubernetes: mapText((text) => text.replaceAll('$(', '$$$$(')),
+  'shell-bare': mapText((text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)),
+  'shell-single': mapText((text) => text.replaceAll("'", `'\\''`)),
+  'shell-double': mapText((text) => text.replace(/["\\$`]/g, (c) => `\\${c}`)),
+};
