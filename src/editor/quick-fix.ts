@@ -54,13 +54,15 @@ async function actionFor(
   preferred: boolean,
 ): Promise<CodeAction | undefined> {
   const { editOption } = await import('../lazy');
-  const edit = editOption(plan.launch, text, fix.option, fix.value);
-  if (!edit) {
+  const edits = editOption(plan.launch, text, fix.option, fix.value);
+  if (edits.length === 0) {
     return undefined;
   }
   const action = new CodeAction(fix.title, CodeActionKind.QuickFix);
   action.edit = new WorkspaceEdit();
-  action.edit.replace(document.uri, rangeIn(document, edit.range), edit.text);
+  for (const edit of edits) {
+    action.edit.replace(document.uri, rangeIn(document, edit.range), edit.text);
+  }
   action.diagnostics = [diagnostic];
   action.isPreferred = preferred;
   return action;
