@@ -5,6 +5,8 @@ export interface Io {
   /** Standard error: one line. */
   readonly note: (line: string) => void;
   readonly stdin: () => Promise<Uint8Array>;
+  /** Bytes of a WebAssembly file of the grammars: `tree-sitter.wasm`, `tree-sitter-bash.wasm`. */
+  readonly grammarFile: (file: string) => Promise<Uint8Array>;
   readonly colour: boolean;
   /** Columns of the terminal. */
   readonly width: number;

@@ -1,7 +1,7 @@
 /** `kv-planner report`: reads, plans, renders, judges. */
 import { dirname, resolve } from 'node:path';
-import type { Form } from '../launch/launch';
-import type { Overrides, Plan, PlanContext, PlanResult } from '../planner';
+import type { Form, GrammarName, Grammars } from '../launch/launch';
+import type { Overrides, Plan, PlanContext } from '../planner';
 import { decidingFinding, whyNot } from '../report/answers';
 import { clean } from '../report/document';
 import type { PlannedFile } from '../report/planned';
@@ -41,15 +41,25 @@ async function planned(options: ReportOptions, io: Io): Promise<PlannedFile[]> {
 
 type Named = { readonly name: string; readonly config: Config };
 
+/** What holds for all files of one command line. */
+interface Session {
+  readonly options: ReportOptions;
+  readonly io: Io;
+  readonly named?: Named;
+  /** Real paths of the files that the user named. */
+  readonly opened: ReadonlySet<string>;
+  /** Loaded when the first file needs them. */
+  grammars?: Grammars;
+}
+
 async function planAll(options: ReportOptions, named: Named | undefined, io: Io): Promise<PlannedFile[]> {
   const opened = new Set(options.files.map((f) => realPath(f)).filter((f) => f !== undefined));
+  const session: Session = { options, io, named, opened };
   const files: PlannedFile[] = [];
   for (const path of options.files) {
     const name = path === '-' ? options.name : path;
     const content = path === '-' ? await readStdin(io) : readNamed(path);
-    files.push(
-      'error' in content ? unreadable(name, content.error) : await plan(name, content.text, options, named, opened, io),
-    );
+    files.push('error' in content ? unreadable(name, content.error) : await plan(name, content.text, session));
   }
   return files;
 }
@@ -62,21 +72,30 @@ async function readStdin(io: Io): Promise<Content> {
   }
 }
 
-async function plan(
-  name: string,
-  text: string,
-  options: ReportOptions,
-  named: Named | undefined,
-  opened: ReadonlySet<string>,
-  io: Io,
-): Promise<PlannedFile> {
+async function plan(name: string, text: string, session: Session): Promise<PlannedFile> {
+  const { options, opened, named, io } = session;
   const note = once(io.note);
   const read = neighbours(dirname(resolve(name)), opened, note);
   const context: PlanContext = { models: modelSource(named, read, note), flags: options.flags };
-  const input = { text, name, form: options.form, files: { read } };
   const { planText } = await import('../planner');
-  const result: PlanResult = planText(input, context);
+  const planned = () =>
+    planText({ text, name, form: options.form, files: { read }, grammars: session.grammars }, context);
+  let result = planned();
+  while (await loaded(result.needs.grammars, session)) {
+    result = planned();
+  }
   return { name, text, result: result.plans.length + result.problems.length > 0 ? result : nothing(name) };
+}
+
+/** Loads the grammars that are still missing; false when there are none. */
+async function loaded(names: readonly GrammarName[], session: Session): Promise<boolean> {
+  const missing = names.filter((name) => session.grammars?.get(name) === undefined);
+  if (missing.length === 0) {
+    return false;
+  }
+  const { loadGrammars } = await import('../launch/shell/grammar');
+  session.grammars = await loadGrammars(missing, session.io.grammarFile, session.grammars);
+  return true;
 }
 
 const unreadable = (file: string, message: string): PlannedFile => ({
@@ -123,7 +142,7 @@ function verdict(files: readonly PlannedFile[], require: Requirements, io: Io): 
     io.note(`${where(p)}: could not be planned: ${whyNot(p)}`);
   }
   if (plans.some((p) => p.planned && !p.hardware && !p.kv?.pool)) {
-    io.note('A GPU that no file names can be given: --gpu NAME');
+    io.note('The GPU of some launch is not known: --gpu NAME says it');
   }
   const missed = plans
     .filter((p) => p.planned)

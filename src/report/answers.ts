@@ -1,5 +1,5 @@
 /** The first lines of a report: does it start, how many fit. */
-import { withCommas } from '../core/units';
+import { toFixedHalfEven, withCommas } from '../core/units';
 import type { PlacedFinding, Plan } from '../planner';
 import { intervalOf } from './amounts';
 import type { Answer } from './document';
@@ -41,7 +41,7 @@ function starts(plan: Plan): Answer {
 function depth({ kv, capacity }: Plan): string {
   const concurrency = kv?.pool?.maxConcurrencyAsLogged;
   return concurrency && capacity
-    ? `: the pool holds ${concurrency.value.toFixed(2)} requests of the full ${withCommas(capacity.maxLength)} tokens`
+    ? `: the pool holds ${toFixedHalfEven(concurrency.value, 2)} requests of the full ${withCommas(capacity.maxLength)} tokens`
     : '';
 }
 

@@ -36,6 +36,16 @@ test('Llama 3.1 70B on eight H100s with 54,375,000,000 bytes each: every number 
   });
 });
 
+test('one shell command on standard input, and a script', async () => {
+  const command = 'vllm serve meta-llama/Llama-3.1-8B-Instruct --max-model-len 32768 --gpu-memory-utilization=0.5\n';
+  const { code, out, notes } = await run(['report', '-', '--gpu', 'H100', '--format', 'json'], command);
+  const [plan] = JSON.parse(out).plans;
+  expect([code, notes]).toEqual([0, []]);
+  expect(plan.launch).toMatchObject({ file: 'stdin', form: 'shell' });
+  expect(plan.capacity.maxLength).toBe(32768);
+  expect((await run(['report', 'samples/vllm/deepseek-r1.serve.sh', '--require-start'])).code).toBe(0);
+});
+
 test('flags win over the comments of the file', async () => {
   const { plans } = await planned(
     `# kv-planner: gpu=L4 prompt=10\n${compose(llama)}`,
