@@ -85,7 +85,7 @@ export function realPath(path: string): string | undefined {
   }
 }
 
-export function inside(folder: string, path: string): boolean {
+function inside(folder: string, path: string): boolean {
   const way = relative(folder, path);
   return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }

@@ -81,8 +81,12 @@ async function plan(name: string, text: string, session: Session): Promise<Plann
   const planned = () =>
     planText({ text, name, form: options.form, files: { read }, grammars: session.grammars }, context);
   let result = planned();
-  while (await loaded(result.needs.grammars, session)) {
-    result = planned();
+  try {
+    while (await loaded(result.needs.grammars, session)) {
+      result = planned();
+    }
+  } catch (error) {
+    return unreadable(name, `the grammar to read it could not be loaded: ${(error as Error).message}`);
   }
   return { name, text, result: result.plans.length + result.problems.length > 0 ? result : nothing(name) };
 }

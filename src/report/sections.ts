@@ -71,7 +71,7 @@ function gpusOf({ hardware, placement }: Plan): string {
 }
 
 /** A figure as a row, with its formula: in symbols, then with numbers in. */
-export function rowOf(label: string, figure: Figure): Row {
+function rowOf(label: string, figure: Figure): Row {
   const { symbols, numbers } = figure.explain();
   const value = figure.unit === 'bytes' && !isEstimated(figure) ? exactBytes(figure.value) : wordsOf(figure);
   return { label, value, how: [symbols, numbers].filter(Boolean).map(clean) };

@@ -21,7 +21,7 @@ const rangeOf = (words: string) => {
   return { start, end: start + words.length };
 };
 
-export function aFigure(value: number, unit: Unit, explanation: Partial<Explanation> = {}, extra = {}): Figure {
+function aFigure(value: number, unit: Unit, explanation: Partial<Explanation> = {}, extra = {}): Figure {
   return figure(value, unit, () => ({ symbols: 'a × b', numbers: `= ${value}`, origins: [], ...explanation }), extra);
 }
 
@@ -84,7 +84,7 @@ export const aLayout: Layout = {
   findings: [],
 };
 
-export const aPool: Pool = {
+const aPool: Pool = {
   bytes: aFigure(54375000000, 'bytes', {}, perGpu),
   blocks: aFigure(82969, 'blocks', { numbers: 'floor(54,375,000,000 ÷ 655,360) = 82,969' }),
   usableBlocks: 82968,
@@ -100,7 +100,7 @@ const term = (value: number, low = value, high = value) => ({
   why: low === high ? 'checkpoint bytes ÷ tensor parallel' : 'profile of 8,192 tokens',
 });
 
-export const aBudget: Budget = {
+const aBudget: Budget = {
   ranks: [between(55725685389, 56164078143, 56433059401)],
   decidingRank: 0,
   total: aFigure(85028634624, 'bytes', {}, perGpu),
@@ -112,7 +112,7 @@ export const aBudget: Budget = {
   kv: term(56164078143, 55725685389, 56433059401),
 };
 
-export const aCapacity: NonNullable<Plan['capacity']> = {
+const aCapacity: NonNullable<Plan['capacity']> = {
   maxLength: 8192,
   longestContext: aFigure(131072, 'tokens'),
   workload: { prompt: 600, output: 250 },
