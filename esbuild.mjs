@@ -1,6 +1,7 @@
 // Bundles: the extension for a Node host and for a web worker host, the webview, the command line.
 // `node esbuild.mjs` builds all; `--watch` keeps building; `--only cli,webview` builds some.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import * as esbuild from 'esbuild';
 
 const args = process.argv.slice(2);
@@ -19,9 +20,23 @@ const shared = {
   loader: { '.wgsl': 'text' },
 };
 /** @type {typeof shared} */
-const node = { ...shared, platform: 'node', format: 'cjs', target: 'node20' };
+const node = {
+  ...shared,
+  platform: 'node',
+  format: 'cjs',
+  target: 'node20',
+  // Its module build asks for `import.meta.url`, which a CommonJS bundle has not.
+  alias: { 'web-tree-sitter': './node_modules/web-tree-sitter/tree-sitter.cjs' },
+};
 /** @type {typeof shared} */
-const browser = { ...shared, platform: 'browser', target: 'es2022', mainFields: ['browser', 'module', 'main'] };
+const browser = {
+  ...shared,
+  platform: 'browser',
+  target: 'es2022',
+  mainFields: ['browser', 'module', 'main'],
+  external: ['fs/promises', 'module'], // web-tree-sitter imports these where it runs in Node
+  logOverride: { 'empty-import-meta': 'silent' }, // and is given its WebAssembly, so needs no address
+};
 
 /** What the Node host loads at its first launch file only, as a file of its own. A web worker host can load one file. */
 const LAZY = 'src/lazy.ts';
@@ -51,13 +66,22 @@ const bundles = {
     format: 'cjs',
     entryPoints: ['src/extension.ts'],
     outfile: 'dist/web/extension.js',
-    external: ['vscode'],
+    external: ['vscode', ...(browser.external ?? [])],
   },
   webview: { ...browser, format: 'iife', entryPoints: ['webview/main.ts'], outfile: 'dist/webview/main.js' },
   cli: { ...node, entryPoints: ['src/cli/main.ts'], outfile: 'dist/cli.js', banner: { js: '#!/usr/bin/env node' } },
 };
 
+/** The parsers of launch files, loaded when the first file that needs one is read. */
+const GRAMMARS = [
+  'node_modules/web-tree-sitter/tree-sitter.wasm',
+  'node_modules/@vscode/tree-sitter-wasm/wasm/tree-sitter-bash.wasm',
+];
+
 mkdirSync('dist/meta', { recursive: true });
+for (const file of GRAMMARS) {
+  copyFileSync(file, path.join('dist', path.basename(file)));
+}
 /** Tells the editor's watch task when a build begins and ends. @type {esbuild.Plugin} */
 const progress = {
   name: 'progress',
