@@ -41,7 +41,7 @@ function starts(plan: Plan): Answer {
 function depth({ kv, capacity }: Plan): string {
   const concurrency = kv?.pool?.maxConcurrencyAsLogged;
   return concurrency && capacity
-    ? `: the pool holds ${toFixedHalfEven(concurrency.value, 2)} requests of the full ${withCommas(capacity.maxLength)} tokens`
+    ? `: the pool holds ${withCommas(Number(toFixedHalfEven(concurrency.value, 2)))} requests of the full ${withCommas(capacity.maxLength)} tokens`
     : '';
 }
 
@@ -71,6 +71,9 @@ function fits(plan: Plan): Answer {
   const text =
     `${numberOf(capacity.fits)} requests at once of ${withCommas(prompt)} + ${withCommas(output)} tokens` +
     `${range && ` (estimated: ${range})`}${replicas(plan)}, ${limit(plan)}`;
+  if (plan.starts === false && capacity.fits.value === 0) {
+    return { label: 'Fits', tone: 'bad', text: 'nothing' };
+  }
   if (plan.starts === false) {
     return { label: 'Fits', tone: 'bad', text: `nothing while it does not start; memory is left for ${text}` };
   }

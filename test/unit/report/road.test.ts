@@ -22,6 +22,8 @@ const launches: readonly (readonly [string, string])[] = [
     '--model meta-llama/Llama-3.1-70B-Instruct -pp 3 --max-model-len 8192',
     '--model openai/gpt-oss-120b -tp 2 --max-model-len auto',
     '--model meta-llama/Llama-3.1-8B-Instruct --max-model-len banana',
+    '--model Qwen/Qwen3-Next-80B-A3B-Instruct -tp 4 --max-num-seqs 512',
+    '--model openai/whisper-large-v3',
     '--model $MODEL --max-num-seqs $SEQS',
     '--model who/knows --gpu-memory-utilization 1.7 --unheard-of 1',
   ].map((command) => [`${command} (compose.yaml)`, compose(command)] as const),
