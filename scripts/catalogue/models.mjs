@@ -124,9 +124,33 @@ function modelRow(m, sources) {
     T: m.tie_word_embeddings ? 1 : undefined,
     m: multimodal(m) ? 1 : undefined,
     v: variants(m),
-    st: a.linear && !recalled('mamba heads') && !recalled('mamba dims') ? a.linear : undefined,
+    ...states(m),
     s: sources,
   });
+}
+
+/**
+ * `st`: what a state layer keeps, as numbers in a fixed order. `sd`: states in 32 bit, as the config says, or as vLLM
+ * takes them for Nemotron-H configs that do not say (model_executor/models/config.py).
+ */
+function states(m) {
+  if (m.model_type.startsWith('lfm2')) {
+    return { st: ['c', m.hidden_size, LFM2_CONV] };
+  }
+  const l = m.attention.linear;
+  const known = l && !m.recall_fields.some((f) => f.startsWith('mamba heads') || f.startsWith('mamba dims'));
+  if (!known) {
+    return {};
+  }
+  const shapes = {
+    mamba1: () => ['1', l.d_inner, l.state_size, l.conv_kernel],
+    mamba2: () => ['2', l.num_heads, l.head_dim, l.state_size, l.n_groups, l.conv_kernel],
+    gated_deltanet: () => ['g', l.num_k_heads, l.num_v_heads, l.head_k_dim, l.head_v_dim, l.conv_kernel],
+    kda: () => ['k', l.num_heads, l.head_dim, l.conv_kernel],
+    lightning: () => ['l', l.num_heads, l.head_dim],
+  };
+  const wide = l.ssm_dtype === 'float32' || m.model_type === 'nemotron_h';
+  return { st: shapes[l.kind](), sd: wide ? 'f' : undefined };
 }
 
 /** Absent means unknown or none; empty things are not written. */
@@ -145,6 +169,9 @@ const LETTERS = {
   cross: 'X',
   none: 'N',
 };
+
+/** conv_L_cache: huggingface/transformers, src/transformers/models/lfm2/configuration_lfm2.py. */
+const LFM2_CONV = 3;
 
 /** Short convolutions (LFM2) keep their last inputs, which is a state too. */
 const SHORT_CONVOLUTION = { ...LETTERS, none: 'T' };

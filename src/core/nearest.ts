@@ -4,7 +4,7 @@
  * Edits from one text to the other, two swapped neighbours counting as one: undefined when they are more than `most`.
  * Only a band of 2 × most + 1 around the diagonal is filled: O(length × most).
  */
-export function editDistance(a: string, b: string, most: number): number | undefined {
+function editDistance(a: string, b: string, most: number): number | undefined {
   if (Math.abs(a.length - b.length) > most) {
     return undefined;
   }

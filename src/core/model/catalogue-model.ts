@@ -1,7 +1,7 @@
 /** One catalogue row, under the name that was asked for, as a `Model`. */
 import type { HeadsRow, ModelRow, RopeRow } from './catalogue-row';
 import { type AttentionShape, expandPattern, type Heads, kvLayers, mtpLayers } from './layers';
-import type { KvLayer, Model, ModelDtype, RopeScaling, WeightBytes } from './model';
+import type { KvLayer, Model, ModelDtype, RopeScaling, StateShape, WeightBytes } from './model';
 import { draftParameters, oftenKeptParameters } from './parameters';
 import {
   ggufBytes,
@@ -45,6 +45,7 @@ export function modelFromRow(row: ModelRow, sources: readonly string[], id: stri
     vocabSize: variant.vocabulary || vocabSize,
     ...(row.e ? { experts: experts(row.e) } : {}),
     dtype: DTYPES[row.t ?? ''] ?? 'bfloat16',
+    ...(row.sd ? { stateDtype: 'float32' as const } : {}),
     ...(variant.positions ? { maxPositions: variant.positions } : {}),
     ...(rope ? { rope } : {}),
     ...(quantised ? { quantisation: quantised } : {}),
@@ -69,7 +70,26 @@ function shapeOf(row: ModelRow): AttentionShape {
     ...(indexDim ? { indexer: { headDim: indexDim, ...(indexLayers.length > 0 ? { layers: indexLayers } : {}) } } : {}),
     ...(row.sh ? { sharedTail: row.sh } : {}),
     ...(row.x ? { crossHeads: usual } : {}),
+    ...(row.st ? { state: stateShape(row.st) } : {}),
   };
+}
+
+/** `1` Mamba, `2` Mamba 2, `g` gated delta net, `k` KDA, `c` short convolution, `l` plain linear attention; then their sizes. */
+function stateShape([type, a = 0, b = 0, c = 0, d = 0, e = 0]: readonly [string, ...number[]]): StateShape {
+  switch (type) {
+    case '1':
+      return { type: 'mamba1', inner: a, stateSize: b, conv: c };
+    case '2':
+      return { type: 'mamba2', heads: a, headDim: b, stateSize: c, groups: d, conv: e };
+    case 'g':
+      return { type: 'gated-delta-net', keyHeads: a, valueHeads: b, keyDim: c, valueDim: d, conv: e };
+    case 'k':
+      return { type: 'kda', heads: a, headDim: b, conv: c };
+    case 'c':
+      return { type: 'short-conv', dim: a, conv: b };
+    default:
+      return { type: 'linear', heads: a, headDim: b };
+  }
 }
 
 const experts = ([count, perToken, intermediate, shared]: NonNullable<ModelRow['e']>) => ({

@@ -59,8 +59,10 @@ export interface ModelRow {
   readonly m?: 1;
   /** `[regex, max positions, rope, vocabulary]` for ids that match; 0 or absent leaves the row's own. */
   readonly v?: readonly (readonly [string, number?, (RopeRow | 0)?, number?])[];
-  /** Dimensions of state layers, as published; nothing reads them yet. */
-  readonly st?: object;
+  /** What a state layer keeps: see `stateShape` in `catalogue-model.ts`. */
+  readonly st?: readonly [string, ...number[]];
+  /** States are kept in float32. */
+  readonly sd?: 'f';
   /** Sources, as indices into the table. */
   readonly s: readonly number[];
 }

@@ -116,7 +116,8 @@ const CLASSES: Readonly<Record<string, Defaults>> = {
   phi: PLAIN_MLP,
   starcoder2: PLAIN_MLP,
   nemotron: PLAIN_MLP,
-  nemotron_h: PLAIN_MLP,
+  // States in 32 bit unless the config says otherwise: vLLM, model_executor/models/config.py.
+  nemotron_h: { always: { mlp_matrices: 2, mamba_ssm_cache_dtype: 'float32' } },
   whisper: PLAIN_MLP,
 };
 

@@ -7,7 +7,7 @@ export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Largest value that is still believed, by kind of number. */
-export const LIMITS = {
+const LIMITS = {
   layers: 10_000,
   heads: 4096,
   dim: 65_536,

@@ -11,6 +11,7 @@ import {
   whole,
   wholeList,
 } from './config-fields';
+import { stateShape } from './config-states';
 import type { AttentionShape, Heads } from './layers';
 import { ModelError } from './model';
 
@@ -35,8 +36,12 @@ const KV_HEADS = [
 ];
 const HEAD_DIM = ['head_dim', 'attention_head_dim', 'kv_channels', 'd_kv'];
 
-export const attentionHeads = (config: Json): number => required(config, HEADS, 'heads');
-export const hasAttention = (config: Json): boolean => firstSet(config, HEADS) !== undefined;
+/** Mamba 2 calls its own heads `num_heads`: beside a `state_size` they are not attention's. */
+const headNames = (config: Json): readonly string[] =>
+  firstSet(config, ['state_size']) ? HEADS.filter((name) => name !== 'num_heads') : HEADS;
+
+export const attentionHeads = (config: Json): number => required(config, headNames(config), 'heads');
+export const hasAttention = (config: Json): boolean => firstSet(config, headNames(config)) !== undefined;
 
 export function kvHeads(config: Json, heads: number): number {
   if (flag(config, 'multi_query') && !flag(config, 'new_decoder_architecture')) {
@@ -77,6 +82,7 @@ export function attentionShape(config: Json, hidden: number): AttentionShape {
   const valueDim = latent ? usual.dim : (whole(config, ['v_head_dim'], 'dim') ?? usual.dim);
   const own: Heads = { kvHeads: usual.kvHeads, headDim: usual.dim, valueDim };
   const perLayer = headsPerLayer(config, heads, own);
+  const state = stateShape(config, hidden);
   return {
     full: fullHeads(config, own),
     windowed: windowedHeads(config, own),
@@ -87,6 +93,7 @@ export function attentionShape(config: Json, hidden: number): AttentionShape {
     ...(sharedTail ? { sharedTail } : {}),
     ...(sharedEvery && sharedEvery > 1 ? { sharedEvery } : {}),
     ...(perLayer ? { perLayer } : {}),
+    ...(state ? { state } : {}),
     ...(flag(config, 'is_encoder_decoder') ? { crossHeads: own } : {}),
   };
 }

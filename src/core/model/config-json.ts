@@ -5,6 +5,7 @@ import { at, firstSet, flag, isObject, type Json, required, text, whole, wholeLi
 import { architectureOf, attentionHeads, attentionShape, HIDDEN, hasAttention, kvHeads, LAYERS } from './config-heads';
 import { layerLetters } from './config-layers';
 import { checkpointKvDtype, checkpointQuantisation, quantisationConfig } from './config-quantisation';
+import { stateDtype, stateShape } from './config-states';
 import { configWeights, countParameters } from './config-weights';
 import { kvLayers, mtpLayers } from './layers';
 import { type Model, type ModelDtype, ModelError, type RopeScaling } from './model';
@@ -82,12 +83,14 @@ function stateOnly(config: Json, outer: Json, from: { id: string; path: string }
       'num_attention_heads',
     );
   }
+  const hiddenSize = required(config, HIDDEN, 'width');
+  const state = stateShape(config, hiddenSize);
   const nothing = { kvHeads: 0, headDim: 0, valueDim: 0 };
   return assemble(config, outer, from, {
-    hiddenSize: required(config, HIDDEN, 'width'),
+    hiddenSize,
     attentionHeads: 0,
     kvHeads: 0,
-    layers: kvLayers(letters, { full: nothing }),
+    layers: kvLayers(letters, { full: nothing, ...(state ? { state } : {}) }),
     mtpLayers: [],
   });
 }
@@ -117,6 +120,7 @@ function assemble(config: Json, outer: Json, from: { id: string; path: string },
     ...(experts ? { experts } : {}),
   });
   const rope = ropeOf(config);
+  const states = stateDtype(config);
   const maxPositions = positions(config);
   const weights = configWeights(parameters, dtype, multimodal, quantisation, experts);
   return {
@@ -137,6 +141,7 @@ function assemble(config: Json, outer: Json, from: { id: string; path: string },
         }
       : {}),
     dtype,
+    ...(states ? { stateDtype: states } : {}),
     ...(maxPositions === undefined ? {} : { maxPositions }),
     ...(rope ? { rope } : {}),
     ...(kvDtype ? { checkpointKvDtype: kvDtype } : {}),

@@ -37,7 +37,7 @@ const OVERRIDE: Readonly<Record<string, LayerLetter>> = { M: 'T', '*': 'F', '-':
 type Rule = (config: Json, layers: number) => LayerLetter[] | undefined;
 
 /** Number of transformer layers: stated, or as many as a list of their types has. */
-export function layerCount(config: Json): number {
+function layerCount(config: Json): number {
   const stated = whole(config, LAYERS, 'layers');
   if (stated !== undefined) {
     return stated;

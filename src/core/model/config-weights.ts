@@ -19,7 +19,7 @@ interface Counted {
 }
 
 /** `share` is how far the count may be off. */
-export interface ParameterCount {
+interface ParameterCount {
   readonly value: number;
   readonly share: number;
   readonly embeddings: number;

@@ -1,5 +1,5 @@
 /** From a shape and a pattern of layers to KV layers in layer order. Used by the catalogue and by config.json reading. */
-import type { KvLayer, LayerKind } from './model';
+import type { KvLayer, LayerKind, StateShape } from './model';
 
 /** What an attention layer keeps per token, in elements. */
 export interface Heads {
@@ -27,6 +27,8 @@ export interface AttentionShape {
   readonly sharedEvery?: number;
   /** A cross-attention beside each decoder layer. */
   readonly crossHeads?: Heads;
+  /** What each state layer keeps. */
+  readonly state?: StateShape;
   /** Heads of each layer, where they differ from layer to layer. */
   readonly perLayer?: readonly Heads[];
 }
@@ -111,7 +113,8 @@ type Once = (key: string, make: () => KvLayer) => KvLayer;
 
 function ownLayers(letter: LayerLetter, shape: AttentionShape, once: Once): KvLayer[] {
   const windowed = shape.windowed ?? shape.full;
-  const state = () => once('T', () => attention('state', NOTHING));
+  const state = () =>
+    once('T', () => ({ ...attention('state', NOTHING), ...(shape.state ? { state: shape.state } : {}) }));
   switch (letter) {
     case 'S':
       return [once(`S${windowed.kvHeads}`, () => attention('sliding', windowed, shape.window))];

@@ -4,7 +4,7 @@ import type { WeightBytes } from './model';
 import { quantisationJson } from './quantisation.generated';
 
 /** Bits per quantised weight, scales included. `whole`: embeddings and output head are quantised too. */
-export interface Scheme {
+interface Scheme {
   readonly name: string;
   readonly bits: number;
   readonly low: number;

@@ -27,6 +27,8 @@ describe('config.json gives the same layers as the catalogue', () => {
     const known = findModel(id) as Model;
     const model = read(CONFIGS[id]);
     expect(runs(model)).toBe(runs(known));
+    expect(model.layers.map((l) => l.state)).toEqual(known.layers.map((l) => l.state));
+    expect(model.stateDtype).toBe(known.stateDtype);
     expect(model.mtpLayers).toEqual(known.mtpLayers);
     expect(model.attentionHeads).toBe(known.attentionHeads);
     expect(model.multimodal).toBe(known.multimodal);
