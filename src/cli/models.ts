@@ -57,5 +57,9 @@ function parsed(text: string, path: string): Config | undefined {
 }
 
 function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }
