@@ -25,11 +25,26 @@ const HARMLESS = [
   'cross_attention.encoder_tokens',
 ];
 
-/** Facts from memory that were looked up since, with where they stand. */
-const LOOKED_UP = {
-  'layer rule':
+/** Facts from memory that were looked up since: models, field, where it stands. */
+const LOOKED_UP = [
+  [
+    /^meta-llama\/Llama-4-/,
+    'layer rule',
     'huggingface/transformers@b17cfe48:src/transformers/models/llama4/configuration_llama4.py (no_rope_layer_interval 4; layer_types)',
-};
+  ],
+  [
+    /^microsoft\/Phi-3-mini-4k-instruct$/,
+    'sliding_window',
+    'copies of the published config.json in public repositories (sliding_window 2047)',
+  ],
+  [
+    /^mistralai\/Mistral-Small-24B-Instruct-2501$/,
+    'max_position_embeddings',
+    'model card of mistralai/Mistral-Small-24B-Instruct-2501 (32k context window)',
+  ],
+];
+
+const lookedUp = (m, field) => LOOKED_UP.find(([id, start]) => id.test(m.id) && field.startsWith(start))?.[2];
 
 /** Latent attention has no use for head dims, so these may come from memory there. */
 const HARMLESS_IF_LATENT = ['v_head_dim', 'head_dim'];
@@ -50,10 +65,7 @@ function doubtful(m) {
     return 'from memory';
   }
   const deciding = m.recall_fields.filter(
-    (f) =>
-      !startsWithAny(f, HARMLESS) &&
-      !startsWithAny(f, Object.keys(LOOKED_UP)) &&
-      !(m.attention.mla && startsWithAny(f, HARMLESS_IF_LATENT)),
+    (f) => !startsWithAny(f, HARMLESS) && !lookedUp(m, f) && !(m.attention.mla && startsWithAny(f, HARMLESS_IF_LATENT)),
   );
   return deciding.length > 0 ? `${deciding.join(', ')} from memory` : undefined;
 }
@@ -68,11 +80,7 @@ export function modelRows(models) {
       left.push({ id: m.id, why });
       continue;
     }
-    const extra = m.recall_fields.flatMap((f) =>
-      Object.entries(LOOKED_UP)
-        .filter(([k]) => f.startsWith(k))
-        .map(([, v]) => v),
-    );
+    const extra = m.recall_fields.flatMap((f) => lookedUp(m, f) ?? []);
     rows.push(
       modelRow(
         m,
@@ -84,7 +92,7 @@ export function modelRows(models) {
 }
 
 function modelRow(m, sources) {
-  const recalled = (field) => m.recall_fields.some((f) => f.startsWith(field));
+  const recalled = (field) => m.recall_fields.some((f) => f.startsWith(field) && !lookedUp(m, f));
   const a = m.attention;
   const known = (field, value) => (recalled(field) || value === null ? undefined : value);
   return tidy({
