@@ -65,8 +65,8 @@ function maxLength(plan: Plan): Answer | undefined {
   const length = capacity ? ` at ${withCommas(capacity.maxLength)} tokens` : '';
   const lines = [`${bold(`${inGiB(one.reserved.value)} per request`)}${length}, on each GPU`];
   const pool = plan.kv?.pool;
-  if (pool) {
-    lines.push(`${bold(withInterval(pool.maxConcurrencyAsLogged))} of that length fit in the pool.`);
+  if (pool?.logged) {
+    lines.push(`${bold(withInterval(pool.logged.maxConcurrency))} of that length fit in the pool.`);
   }
   if (capacity) {
     const { contiguous, paged } = capacity;
@@ -117,7 +117,7 @@ function poolSize(plan: Plan): Answer | undefined {
   const pool = plan.kv?.pool;
   return (
     pool && {
-      text: `${bold(`${withInterval(pool.blocks)} blocks`)} from ${escaped(withInterval(pool.bytes))} on each GPU, ${escaped(withInterval(pool.tokensAsLogged))} tokens as the engine logs them.`,
+      text: `${bold(`${withInterval(pool.blocks)} blocks`)} from ${escaped(withInterval(pool.bytes))} on each GPU${pool.logged ? `, ${escaped(withInterval(pool.logged.tokens))} tokens as the engine logs them` : ''}.`,
       figures: [pool.blocks],
     }
   );

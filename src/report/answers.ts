@@ -39,7 +39,7 @@ function starts(plan: Plan): Answer {
 
 /** How far from the edge it is. */
 function depth({ kv, capacity }: Plan): string {
-  const concurrency = kv?.pool?.maxConcurrencyAsLogged;
+  const concurrency = kv?.pool?.logged?.maxConcurrency;
   return concurrency && capacity
     ? `: the pool holds ${withCommas(Number(toFixedHalfEven(concurrency.value, 2)))} requests of the full ${withCommas(capacity.maxLength)} tokens`
     : '';

@@ -128,21 +128,21 @@ function kvOf({ layout, pool, atMaxLength }: KvPlan): object {
       payloadBytes: whole(atMaxLength.payload),
       reservedBytes: whole(atMaxLength.reserved),
     },
-    ...(pool && poolOf(pool, atMaxLength !== undefined)),
+    ...(pool && poolOf(pool)),
     ranks: ranksOf(layout, pool),
     decidingRank: pool?.decidingRank ?? layout.decidingRank,
   };
 }
 
 /** What the engine logs depends on the maximum length. */
-function poolOf(pool: Pool, lengthKnown: boolean): object {
+function poolOf(pool: Pool): object {
   return {
     bytesPerGpu: whole(pool.bytes),
     blocks: whole(pool.blocks),
-    ...(lengthKnown && {
-      tokensAsLogged: whole(pool.tokensAsLogged),
-      maxConcurrencyAsLogged: pool.maxConcurrencyAsLogged.value,
-      logLines: [...pool.logLines],
+    ...(pool.logged && {
+      tokensAsLogged: whole(pool.logged.tokens),
+      maxConcurrencyAsLogged: pool.logged.maxConcurrency.value,
+      logLines: [...pool.logged.lines],
     }),
   };
 }

@@ -99,18 +99,18 @@ function blocks({ layout, pool, atMaxLength }: KvPlan): Section {
   if (pool) {
     rows.push(rowOf('Pool, per GPU', pool.bytes), rowOf('Blocks', pool.blocks));
   }
-  if (pool && atMaxLength) {
+  if (pool?.logged) {
     rows.push(
-      rowOf('Tokens, as the engine logs them', pool.tokensAsLogged),
-      rowOf('Concurrency at the maximum length, as logged', pool.maxConcurrencyAsLogged),
+      rowOf('Tokens, as the engine logs them', pool.logged.tokens),
+      rowOf('Concurrency at the maximum length, as logged', pool.logged.maxConcurrency),
     );
   }
   const parts: Block[] = [{ kind: 'rows', rows }, ...groups(layout), ...ranks({ layout, pool })];
-  if (pool && atMaxLength && pool.logLines.length > 0) {
+  if (pool?.logged) {
     const caption = isEstimated(pool.bytes)
       ? 'What it will print if the estimate is met exactly'
       : 'What it will print';
-    parts.push({ kind: 'log', caption, lines: pool.logLines.map(clean) });
+    parts.push({ kind: 'log', caption, lines: pool.logged.lines.map(clean) });
   }
   return { title: 'Blocks', blocks: parts };
 }

@@ -4,7 +4,13 @@
  */
 
 export interface Vector {
-  readonly inp: { readonly A: number; readonly L?: number; readonly I?: number; readonly pp?: readonly number[] };
+  readonly inp: {
+    readonly A?: number;
+    readonly block_size?: number;
+    readonly L?: number;
+    readonly I?: number;
+    readonly pp?: readonly number[];
+  };
   readonly out: {
     readonly groups?: readonly number[];
     readonly warn?: readonly (readonly [number, number])[];
@@ -39,6 +45,7 @@ const MODELS: Readonly<Record<string, string>> = {
   'gemma3-27b': 'google/gemma-3-27b-it',
   'gpt-oss-120b': 'openai/gpt-oss-120b',
   'gpt-oss-20b': 'openai/gpt-oss-20b',
+  'qwen3-next': 'Qwen/Qwen3-Next-80B-A3B-Instruct',
   scout: 'meta-llama/Llama-4-Scout-17B-16E-Instruct',
 };
 
@@ -90,6 +97,9 @@ export function launchOf(name: string, vector: Vector): VectorLaunch {
   if (synchronous) {
     args.push('--no-async-scheduling');
   }
+  if (words.includes('/none')) {
+    args.push('--no-enable-prefix-caching');
+  }
   if (words.includes('mtp1')) {
     args.push(`--speculative-config={"method": "mtp", "num_speculative_tokens": 1}`);
   }
@@ -100,7 +110,7 @@ export function launchOf(name: string, vector: Vector): VectorLaunch {
     text: compose(args),
     version: oldRule ? '0.11' : '0.28',
     olderVersion: oldRule ? '0.11' : '0.18',
-    kvMemory: vector.inp.A,
+    kvMemory: vector.inp.A ?? Number(words.match(/\/A(\d+)/)?.[1]) * 2 ** 30,
     configs: { [DRAFT.id]: DRAFT.config },
   };
 }

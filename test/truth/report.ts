@@ -1,4 +1,5 @@
 /** `npm run truth`: replays engines' own numbers and public logs through the planner, a table per file; fails when a case that can be exact is not. */
+import { replayHybrids } from './hybrids';
 import { replayLogs } from './logs';
 import { differences, vllmVectors } from './vectors';
 
@@ -30,4 +31,5 @@ const vectors = vllmVectors().map(([id, vector]) => {
 });
 table('golden-vllm-sglang.json, vllm/ without state layers', vectors);
 table('vllm-logs.json', replayLogs());
+table('hybrid-logs.json', replayHybrids());
 process.exitCode = off > 0 ? 1 : 0;

@@ -14,10 +14,10 @@ export interface Difference {
   readonly actual: unknown;
 }
 
-/** The `vllm/` vectors without state layers. */
+/** The `vllm/` vectors. */
 export function vllmVectors(): readonly (readonly [string, Vector])[] {
   const all = readTruth<Record<string, Vector>>('golden-vllm-sglang.json');
-  return Object.entries(all).filter(([name]) => name.startsWith('vllm/') && !name.includes('qwen3-next'));
+  return Object.entries(all).filter(([name]) => name.startsWith('vllm/'));
 }
 
 function planOf(launch: VectorLaunch, version: string): Plan {
@@ -45,7 +45,7 @@ export function differences(name: string, vector: Vector): readonly Difference[]
   if (!layout || !pool) {
     throw new Error('no pool');
   }
-  const concurrency = pool.maxConcurrencyAsLogged.value;
+  const concurrency = pool.logged?.maxConcurrency.value ?? 0;
   const actual: Record<string, unknown> = {
     groups: layout.groups.map((_, i) =>
       layout.ranks.map((_, r) => layout.ofRank(r).groups[i]?.layers ?? 0).reduce((a, b) => a + b, 0),
@@ -55,17 +55,19 @@ export function differences(name: string, vector: Vector): readonly Difference[]
     blocks_per_request: layout.groupBlocks(length),
     concurrency,
     // Versions before 0.21 do not print it; the vector states it all the same.
-    tokens_new: launch.version === '0.28' ? pool.tokensAsLogged.value : Math.trunc(concurrency * length),
-    tokens_old: older.kv?.pool?.tokensAsLogged.value,
+    tokens_new: launch.version === '0.28' ? pool.logged?.tokens.value : Math.trunc(concurrency * length),
+    tokens_old: older.kv?.pool?.logged?.tokens.value,
     usable_blocks: pool.usableBlocks,
     fits: plan.starts,
     bytes_per_token_rank: layout.bytesPerToken.value,
     auto: length,
+    block_size: layout.blockSize,
     warn: plan.findings
       .filter((f) => f.code === 'padding-layers')
       .map((f) => (f.message.match(/\d+(\.\d+)?/g) ?? []).map(Number)),
   };
-  return Object.entries(vector.out)
+  const expected = { ...vector.out, ...(vector.inp.block_size && { block_size: vector.inp.block_size }) };
+  return Object.entries(expected)
     .map(([field, expected]) => ({ field, expected, actual: actual[field] }))
     .filter(({ expected, actual: got }) => JSON.stringify(expected) !== JSON.stringify(got));
 }

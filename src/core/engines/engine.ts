@@ -158,9 +158,15 @@ export interface Pool {
   /** Blocks by rank, in `Layout.ranks` order, with the KV bytes of each. */
   readonly ranks: readonly { readonly kvBytes: number; readonly blocks: number }[];
   readonly decidingRank: number;
-  readonly tokensAsLogged: Figure;
-  readonly maxConcurrencyAsLogged: Figure;
-  readonly logLines: readonly string[];
+  /** What this version prints of it; absent while the max length is unknown. */
+  readonly logged?: Logged;
+}
+
+export interface Logged {
+  readonly tokens: Figure;
+  /** Of requests of max length. */
+  readonly maxConcurrency: Figure;
+  readonly lines: readonly string[];
 }
 
 export interface BudgetTerm {

@@ -118,9 +118,11 @@ export const aPool = (over: Partial<Pool> = {}): Pool => ({
   usableBlocks: 82_968,
   ranks: [{ kvBytes: KV_BYTES, blocks: 82_969 }],
   decidingRank: 0,
-  tokensAsLogged: aFigure(1_327_504, 'tokens'),
-  maxConcurrencyAsLogged: aFigure(162.05, 'count'),
-  logLines: ['GPU KV cache size: 1,327,504 tokens'],
+  logged: {
+    tokens: aFigure(1_327_504, 'tokens'),
+    maxConcurrency: aFigure(162.05, 'count'),
+    lines: ['GPU KV cache size: 1,327,504 tokens'],
+  },
   ...over,
 });
 

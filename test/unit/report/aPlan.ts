@@ -90,9 +90,11 @@ const aPool: Pool = {
   usableBlocks: 82968,
   ranks: [{ kvBytes: 54375000000, blocks: 82969 }],
   decidingRank: 0,
-  tokensAsLogged: aFigure(1327504, 'tokens'),
-  maxConcurrencyAsLogged: aFigure(162.048828125, 'count'),
-  logLines: ['GPU KV cache size: 1,327,504 tokens, Maximum concurrency for 8,192 tokens per request: 162.05x'],
+  logged: {
+    tokens: aFigure(1327504, 'tokens'),
+    maxConcurrency: aFigure(162.048828125, 'count'),
+    lines: ['GPU KV cache size: 1,327,504 tokens, Maximum concurrency for 8,192 tokens per request: 162.05x'],
+  },
 };
 
 const term = (value: number, low = value, high = value) => ({

@@ -12,7 +12,7 @@ import {
 import { type BlockSize, baseBlockSize, isLatent, layerDtypes, type StoredDtype, storedDtype } from './backend';
 import { type BatchDefaults, batchDefaults } from './batch';
 import { bytesPerHeadToken } from './dtypes';
-import { derivedMaxLength } from './length';
+import { lengthFindings, type MaxLength, maxLength } from './length';
 import { placementFindings, placementOf, stageLayers } from './placement';
 import { blocksPlan, type Settings, settingsOf, valueFindings } from './settings';
 import { allowsAsync, draftLayers, type Speculation, speculationOf } from './speculative';
@@ -102,7 +102,7 @@ export function configure(input: ConfigureInput): VllmConfiguration {
     stages,
     stageOf: [...numbered.map(({ at }) => stageAt(at, stages)), ...draft.layers.map(() => stages.length - 1)],
     allFull,
-    maxLength: settings.unknown.has('max-model-len') ? undefined : length.tokens,
+    maxLength: length.tokens,
     autoLength: length.auto,
     maxSequences: settings.unknown.has('max-num-seqs') ? undefined : batch.sequences,
     batchTokens: batch.tokens,
@@ -209,48 +209,6 @@ function refuseDtype(layers: readonly KvLayer[], dtypes: readonly string[], stor
   }
 }
 
-interface MaxLength {
-  readonly tokens: number;
-  readonly derived: number;
-  readonly auto: boolean;
-  readonly how: string;
-}
-
-function maxLength(settings: Settings, model: Model): MaxLength {
-  const derived = derivedMaxLength(model);
-  const written = settings.find('max-model-len')?.value;
-  const auto = written === 'auto' || written === -1 || written === '-1';
-  const tokens = typeof written === 'number' && !auto ? written : derived.tokens;
-  return { tokens, derived: derived.tokens, auto, how: derived.how };
-}
-
-/** Source: vLLM 0.28, config/model.py :: _get_and_verify_max_len. */
-function lengthFindings(
-  settings: Settings,
-  length: MaxLength,
-  environment: ReadonlyMap<string, string>,
-): readonly Finding[] {
-  const allowed = /^(1|true)$/i.test(environment.get('VLLM_ALLOW_LONG_MAX_MODEL_LEN') ?? '');
-  if (!settings.has('max-model-len') || length.tokens <= length.derived || allowed) {
-    return [];
-  }
-  return [
-    {
-      code: 'length-above-model',
-      severity: 'error',
-      option: 'max-model-len',
-      message: `User-specified max_model_len (${length.tokens}) is greater than the derived max_model_len (${length.derived}). vLLM refuses it unless VLLM_ALLOW_LONG_MAX_MODEL_LEN=1 is set.`,
-      fixes: [
-        {
-          title: `Set max-model-len to ${length.derived}, the model’s own`,
-          option: 'max-model-len',
-          value: String(length.derived),
-        },
-      ],
-    },
-  ];
-}
-
 interface Batch {
   readonly tokens: number;
   readonly sequences: number;
@@ -258,15 +216,20 @@ interface Batch {
 }
 
 /** Post-processing of defaulted values only: T ≤ S × L, S ≤ T; without chunked prefill T ≥ L. */
-function batchOf(settings: Settings, rules: VllmRules, hardware: Hardware | undefined, length: number): Batch {
+function batchOf(
+  settings: Settings,
+  rules: VllmRules,
+  hardware: Hardware | undefined,
+  length: number | undefined,
+): Batch {
   const defaults = batchDefaults(rules, hardware);
   const doubled = settings.text('performance-mode') === 'throughput' ? 2 : 1;
   const writtenTokens = settings.number('max-num-batched-tokens');
   const writtenSequences = settings.number('max-num-seqs');
-  const chunked = settings.flag('enable-chunked-prefill') ?? (rules.core === 'V1' || length > 32768);
+  const chunked = settings.flag('enable-chunked-prefill') ?? (rules.core === 'V1' || (length ?? 0) > 32768);
   const sequences = writtenSequences ?? defaults.sequences * doubled;
-  const base = chunked ? defaults.tokens * doubled : Math.max(length, defaults.tokens * doubled);
-  const tokens = writtenTokens ?? Math.min(base, sequences * length);
+  const base = chunked ? defaults.tokens * doubled : Math.max(length ?? 0, defaults.tokens * doubled);
+  const tokens = writtenTokens ?? Math.min(base, sequences * (length ?? base));
   return { tokens, sequences: writtenSequences ?? Math.min(sequences, tokens), defaults };
 }
 
@@ -335,7 +298,7 @@ interface Resolved {
 function defaults(settings: Settings, r: Resolved): readonly Setting[] {
   const rows: readonly (readonly [name: string, value: number | string | undefined, how?: string])[] = [
     ['gpu-memory-utilization', r.utilisation, undefined],
-    ['max-model-len', r.length.derived, r.length.how],
+    ['max-model-len', r.length.derived?.tokens, r.length.derived?.how],
     ['block-size', r.block.tokens, r.block.how],
     ['kv-cache-dtype', 'auto', r.stored.how],
     ['max-num-seqs', r.batch.sequences, r.batch.defaults.how],
@@ -344,6 +307,6 @@ function defaults(settings: Settings, r: Resolved): readonly Setting[] {
     ['pipeline-parallel-size', 1],
   ];
   return rows
-    .filter(([name]) => !settings.has(name))
+    .filter(([name, value]) => value !== undefined && !settings.has(name))
     .map(([name, value, how]): Setting => ({ name, value, raw: String(value), how, origin: 'default' }));
 }

@@ -1,7 +1,7 @@
 /** KV bytes → blocks, and what this version prints of them. Source: vLLM 0.28, v1/core/kv_cache_utils.py; 0.6.6, worker/worker.py. */
 import { figure, type Origin } from '../../figure';
 import { ceilDiv, type Estimate, GiB, isExact, pythonRound2, toFixedHalfEven, withCommas } from '../../units';
-import type { Layout, Pool, Rank } from '../engine';
+import type { Layout, Logged, Pool, Rank } from '../engine';
 import type { VllmConfiguration } from './configure';
 
 const SOURCE = 'vLLM 0.28, v1/core/kv_cache_utils.py';
@@ -17,9 +17,6 @@ export function poolOf(c: VllmConfiguration, layout: Layout, kv: readonly Estima
   const estimated = !isExact(own) && c.blocksOverride === undefined;
   const range = (of: (n: number) => number) =>
     estimated ? { low: of(smallest('low')), value: of(blocks), high: of(smallest('high')) } : undefined;
-  const length = c.maxLength;
-  const concurrency = (n: number) => (length === undefined ? 0 : concurrencyOf(n, length, c, layout));
-  const tokens = (n: number) => (length === undefined ? 0 : loggedTokens(n, length, c, layout));
   const { bytesPerBlock } = layout.ranks[decidingRank] as Rank;
   return {
     bytes: figure(
@@ -52,12 +49,31 @@ export function poolOf(c: VllmConfiguration, layout: Layout, kv: readonly Estima
     usableBlocks: usable(blocks, c),
     ranks: layout.ranks.map((_, i) => ({ kvBytes: (kv[i] as Estimate).value, blocks: blocksAt(i, 'value') })),
     decidingRank,
-    tokensAsLogged: figure(tokens(blocks), 'tokens', () => explainTokens(blocks, c, layout), { range: range(tokens) }),
-    maxConcurrencyAsLogged: figure(concurrency(blocks), 'requests', () => explainConcurrency(blocks, c, layout), {
+    logged: loggedOf(c, layout, blocks, own.value, range),
+  };
+}
+
+type Ranged = (of: (blocks: number) => number) => Estimate | undefined;
+
+function loggedOf(
+  c: VllmConfiguration,
+  layout: Layout,
+  blocks: number,
+  kvBytes: number,
+  range: Ranged,
+): Logged | undefined {
+  const length = c.maxLength;
+  if (length === undefined) {
+    return undefined;
+  }
+  const tokens = (n: number) => loggedTokens(n, length, c, layout);
+  const concurrency = (n: number) => concurrencyOf(n, length, c, layout);
+  return {
+    tokens: figure(tokens(blocks), 'tokens', () => explainTokens(blocks, length, c, layout), { range: range(tokens) }),
+    maxConcurrency: figure(concurrency(blocks), 'requests', () => explainConcurrency(blocks, length, c, layout), {
       range: range(concurrency),
     }),
-    logLines:
-      length === undefined ? [] : logLines(blocks, own.value, bytesPerBlock, c, tokens(blocks), concurrency(blocks)),
+    lines: logLines(c, layout, length, blocks, kvBytes),
   };
 }
 
@@ -83,8 +99,7 @@ function loggedTokens(blocks: number, length: number, c: VllmConfiguration, layo
   }
 }
 
-function explainTokens(blocks: number, c: VllmConfiguration, layout: Layout) {
-  const length = c.maxLength ?? 0;
+function explainTokens(blocks: number, length: number, c: VllmConfiguration, layout: Layout) {
   const value = withCommas(loggedTokens(blocks, length, c, layout));
   const forms = {
     concurrency: [
@@ -106,8 +121,7 @@ function explainTokens(blocks: number, c: VllmConfiguration, layout: Layout) {
   };
 }
 
-function explainConcurrency(blocks: number, c: VllmConfiguration, layout: Layout) {
-  const length = c.maxLength ?? 0;
+function explainConcurrency(blocks: number, length: number, c: VllmConfiguration, layout: Layout) {
   const value = concurrencyOf(blocks, length, c, layout);
   return {
     symbols: 'blocks ÷ blocks of one request of max length',
@@ -119,16 +133,15 @@ function explainConcurrency(blocks: number, c: VllmConfiguration, layout: Layout
 
 /** The lines as this version prints them. */
 function logLines(
+  c: VllmConfiguration,
+  layout: Layout,
+  length: number,
   blocks: number,
   kvBytes: number,
-  bytesPerBlock: number,
-  c: VllmConfiguration,
-  tokens: number,
-  concurrency: number,
 ): readonly string[] {
-  const length = c.maxLength ?? 0;
-  const times = `${toFixedHalfEven(concurrency, 2)}x`;
-  const cpuBlocks = Math.floor(c.swapBytes / bytesPerBlock);
+  const tokens = loggedTokens(blocks, length, c, layout);
+  const times = `${toFixedHalfEven(concurrencyOf(blocks, length, c, layout), 2)}x`;
+  const cpuBlocks = Math.floor(c.swapBytes / layout.bytesPerBlock.value);
   switch (c.rules.logStyle) {
     case 'gpu-blocks':
       return [

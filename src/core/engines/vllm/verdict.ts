@@ -104,13 +104,13 @@ function mapEstimate(e: Estimate, of: (n: number) => number): Estimate {
   return isExact(e) ? exactly(value) : { low: of(e.low), value, high: of(e.high) };
 }
 
-/** A range prints as `estimated 4.1–4.9`; an exact size as the engine prints it. */
+/** A range prints as `4.1–4.9 GiB, estimated`; an exact size as the engine prints it. */
 function gib(c: VllmConfiguration, bytes: Estimate): string {
   const print = (b: number) => (c.rules.roundsSizes ? pythonRound2(b / GiB) : toFixedHalfEven(b / GiB, 2));
-  return isExact(bytes) ? `${print(bytes.value)} GiB` : `estimated ${print(bytes.low)}–${print(bytes.high)} GiB`;
+  return isExact(bytes) ? `${print(bytes.value)} GiB` : `${print(bytes.low)}–${print(bytes.high)} GiB, estimated`;
 }
 
-const tokens = (e: Estimate): string => (isExact(e) ? String(e.value) : `estimated ${e.low}–${e.high}`);
+const tokens = (e: Estimate): string => (isExact(e) ? String(e.value) : `${e.low}–${e.high} (estimated)`);
 
 function noMemory(c: VllmConfiguration, pool: Pool): Finding {
   const advice = 'Try increasing `gpu_memory_utilization` when initializing the engine.';
