@@ -17,29 +17,26 @@ export function assemble(reading: Reading, draft: Draft): Launch {
     words: start.words,
     shell: draft.shell,
     text: reading.text,
-    line: (offset) => reading.lines.line(offset),
+    line: (offset) => reading.lines().line(offset),
   };
   const read = readArguments(input, start.engine, start.positionalModel);
   const config = followConfig(reading, read, start.engine);
   const options = [...environmentOptions(reading, start.environment, start.engine), ...config.options, ...read.options];
-  const insertion = draft.insertion ?? wordInsertion(input, start, read.options);
-  const version = start.image?.engine === start.engine ? start.image.version : undefined;
-  const model = read.model ?? modelOf(options, start.engine);
   return {
     file: reading.input.name,
     form: draft.form,
     engine: start.engine.id,
-    ...(version ? { version } : {}),
+    version: start.image?.engine === start.engine ? start.image.version : undefined,
     role: roleOf(options),
     title: draft.title,
     range: draft.range,
     head: start.head,
     options,
-    ...(model ? { model } : {}),
+    model: read.model ?? modelOf(options, start.engine),
     environment: knownTexts(start.environment),
     hardware: withVisibleDevices(start.hardware, start.environment),
     directives: [],
-    ...(insertion ? { insertion } : {}),
+    insertion: draft.insertion ?? wordInsertion(input, start, read.options),
   };
 }
 
@@ -85,7 +82,7 @@ function environmentOptions(
     const read = unresolved === undefined ? readOptionValue(spec, value.text) : { unresolved };
     const raw = reading.text.slice(range.start, range.end);
     const layers = layersOf(value, 0, value.text.length, false);
-    const place = { range, nameRange: range, valueRange: range, line: reading.lines.line(range.start), layers };
+    const place = { range, nameRange: range, valueRange: range, line: reading.lines().line(range.start), layers };
     return [{ name: spec.name, spec, raw, origin: 'env' as const, ...place, ...read }];
   });
 }
@@ -102,7 +99,7 @@ function withVisibleDevices(hardware: HardwareHint, variables: readonly Variable
   ) {
     return hardware;
   }
-  return { ...hardware, count: { value: devices.length, range: rangeOf(visible.value) } };
+  return { gpu: hardware.gpu, count: { value: devices.length, range: rangeOf(visible.value) } };
 }
 
 /** The engine reads the file before its own words, so these options come first and the words win. */
@@ -122,7 +119,7 @@ function followConfig(
   }
   const written = reading.written.get(named.value) ?? reading.written.get(named.value.replace(/^.*\//, ''));
   if (written) {
-    return readConfig(parseYaml(reading.text, written.body.extent), engine, reading.lines, written.lookup);
+    return readConfig(parseYaml(reading.text, written.body.extent), engine, reading.lines(), written.lookup);
   }
   const text = reading.file(named.value);
   if (typeof text !== 'string') {

@@ -39,7 +39,7 @@ function readEntry({ doc, engine, lines, lookup }: Context, e: Entry): readonly 
   const found = findOption(engine.options, key.text.startsWith('-') ? key.text : `--${key.text}`);
   const line = lines.line(nameRange.start);
   const base = { name: key.text.replaceAll('_', '-'), range: nameRange, nameRange, origin: 'file' as const, line };
-  const written = filledIn(writtenIn(doc, e), lookup);
+  const written = lookup ? filledIn(writtenIn(doc, e), lookup) : writtenIn(doc, e);
   const placed = { ...base, ...written.place };
   const { unresolved } = written;
   if (found && 'ambiguous' in found) {
@@ -60,15 +60,22 @@ function readEntry({ doc, engine, lines, lookup }: Context, e: Entry): readonly 
 }
 
 /** With variables filled in, a plain value has the type of what it then says. */
-function filledIn(written: Written, lookup: Lookup | undefined): Written {
-  const { valueRange } = written.place;
-  if (!lookup || !valueRange || typeof written.value !== 'string' || !written.value.includes('$')) {
+function filledIn(written: Written, lookup: Lookup): Written {
+  const { valueRange, layers = [] } = written.place;
+  if (!valueRange) {
     return written;
+  }
+  const outer = { kind: 'shell-heredoc' as const, range: valueRange };
+  const place = { ...written.place, layers: [outer, ...layers] };
+  if (typeof written.value !== 'string' || !written.value.includes('$')) {
+    return { ...written, place };
   }
   const filled = expandCompose(unit(written.value, valueRange), lookup);
   const unresolved = unresolvedIn(filled);
-  const value = written.place.layers?.[0]?.kind === 'yaml-typed' ? plainValue(filled.text) : filled.text;
-  return unresolved === undefined ? { ...written, value, text: pythonText(value) } : { ...written, unresolved };
+  const value = layers[0]?.kind === 'yaml-typed' ? plainValue(filled.text) : filled.text;
+  return unresolved === undefined
+    ? { place, value, text: pythonText(value) }
+    : { place, value, text: written.text, unresolved };
 }
 
 type Known = Omit<LaunchOption, 'value' | 'error'> & { readonly raw: string };

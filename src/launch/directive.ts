@@ -50,7 +50,7 @@ function ownerOf(reading: Reading, directive: Directive, launches: readonly Laun
     (l) => l.range.start <= directive.at && directive.at < lineEnd(reading.text, l.range.end),
   );
   const inner = around.sort((a, b) => size(a) - size(b))[0];
-  return inner ?? launches.find((l) => isDirectlyAbove(reading, directive, reading.lines.line(l.range.start)));
+  return inner ?? launches.find((l) => isDirectlyAbove(reading, directive, reading.lines().line(l.range.start)));
 }
 
 function lineEnd(text: string, from: number): number {
@@ -60,13 +60,14 @@ function lineEnd(text: string, from: number): number {
 
 /** Only comment lines stand between. */
 function isDirectlyAbove(reading: Reading, directive: Directive, line: number): boolean {
-  const start = reading.lines.offset({ line: directive.line + 1, column: 1 });
-  const end = reading.lines.offset({ line, column: 1 });
+  const start = reading.lines().offset({ line: directive.line + 1, column: 1 });
+  const end = reading.lines().offset({ line, column: 1 });
   return directive.line < line && /^(?:[ \t]*(?:#|\/\/|;|--)[^\n]*\r?\n?)*$/.test(reading.text.slice(start, end));
 }
 
 function* findDirectives(reading: Reading): Generator<Directive> {
-  const { text, lines } = reading;
+  const { text } = reading;
+  const lines = reading.lines();
   for (let at = text.indexOf(MARK); at !== -1; at = text.indexOf(MARK, at + MARK.length)) {
     const line = lines.line(at);
     const lineStart = lines.offset({ line, column: 1 });

@@ -3,7 +3,7 @@ import { withDirectives } from './directive';
 import type { LaunchEngine } from './engines';
 import { FORMS } from './forms';
 import type { FormReader, TextForm, YamlForm } from './forms/form';
-import type { ReadInput, ReadResult, TextRange } from './launch';
+import type { Launch, ReadInput, ReadResult, TextRange } from './launch';
 import { mentionsEngine } from './mentions';
 import { type Collected, type Reading, startReading } from './reading';
 import { documentRanges, parseYaml, type YamlDocument } from './yaml/document';
@@ -14,13 +14,17 @@ export { loadGrammars } from './shell/grammar';
 export function readLaunches(input: ReadInput, engines: readonly LaunchEngine[]): ReadResult {
   const reading = startReading(input, engines);
   readForms(reading);
-  const launches = withDirectives(reading, reading.launches);
+  const launches = withDirectives(reading, inOrder(reading.launches));
   return {
     launches,
     problems: reading.problems,
     needs: { grammars: [...reading.grammars], files: [...reading.files] },
   };
 }
+
+/** As they stand in the text; a function's body is read when it is called. */
+const inOrder = (launches: readonly Launch[]): readonly Launch[] =>
+  [...launches].sort((a, b) => a.head.start - b.head.start);
 
 const isYaml = (f: FormReader): f is YamlForm => f.kind === 'yaml';
 const isText = (f: FormReader): f is TextForm => f.kind === 'text';

@@ -43,7 +43,11 @@ export type LayerKind =
   | 'kubernetes'
   | 'shell-bare'
   | 'shell-single'
-  | 'shell-double';
+  | 'shell-double'
+  /** A variable's text, split at white space and read no further. */
+  | 'shell-split'
+  /** A heredoc in which the shell fills in variables. */
+  | 'shell-heredoc';
 
 /** What a file says about the machine. */
 export interface HardwareHint {

@@ -11,7 +11,8 @@ export interface Reading {
   readonly input: ReadInput;
   readonly text: string;
   readonly engines: readonly LaunchEngine[];
-  readonly lines: Lines;
+  /** Made when first asked for. */
+  lines(): Lines;
   /** Files that this text writes itself (a heredoc), by path. */
   readonly written: Map<string, WrittenFile>;
   /** The text of a file this one names; null when there is none, undefined when it must be fetched first. */
@@ -50,14 +51,20 @@ export interface Collected {
 }
 
 export function startReading(input: ReadInput, engines: readonly LaunchEngine[]): Reading & Collected {
-  const collected: Collected = { launches: [], problems: [], grammars: new Set(), files: new Set() };
+  const launches: Launch[] = [];
+  const problems: Problem[] = [];
+  const grammars = new Set<GrammarName>();
+  const files = new Set<string>();
   let lines: Lines | undefined;
   return {
-    ...collected,
+    launches,
+    problems,
+    grammars,
+    files,
     input,
     text: input.text,
     engines,
-    get lines() {
+    lines: () => {
       lines ??= linesOf(input.text);
       return lines;
     },
@@ -65,23 +72,23 @@ export function startReading(input: ReadInput, engines: readonly LaunchEngine[])
     file: (path) => {
       const text = input.files?.read(path);
       if (text === undefined) {
-        collected.files.add(path);
+        files.add(path);
       }
       return text;
     },
     grammar: (name) => {
       const grammar = input.grammars?.get(name);
       if (grammar === undefined) {
-        collected.grammars.add(name);
+        grammars.add(name);
       }
       return grammar;
     },
     problem: (message, range) => {
-      collected.problems.push({ file: input.name, message, ...(range ? { range } : {}) });
+      problems.push({ file: input.name, message, range });
     },
     found: (launch) => {
-      collected.launches.push(launch);
+      launches.push(launch);
     },
-    count: () => collected.launches.length,
+    count: () => launches.length,
   };
 }

@@ -10,7 +10,7 @@ import { gpuCount } from '../words/container';
 import { expandCompose, type Lookup } from '../words/expand';
 import { readImage } from '../words/image';
 import { splitWords } from '../words/split';
-import { type Found, type Surroundings, startInImage } from '../words/start';
+import { type Found, nearer, type Surroundings, startInImage, surrounded } from '../words/start';
 import { assignedName, type Variable } from '../words/variable';
 import type { YamlDocument } from '../yaml/document';
 import { endOfItem, eolOf, listInsertion } from '../yaml/insertion';
@@ -53,7 +53,7 @@ function readService(c: Context, service: Entry): void {
   if (!known && !entry && !command) {
     return;
   }
-  const around: Surroundings = { environment: [], hardware: {}, ...(known ? { image: known } : {}) };
+  const around: Surroundings = { environment: [], hardware: {}, image: known };
   const found = startInImage(entry?.words, command?.words ?? [], c.reading.engines, around, image);
   if (found) {
     place(c, service, withMachine(c, service, found), command ?? entry, image);
@@ -63,7 +63,7 @@ function readService(c: Context, service: Entry): void {
 /** Read only for a service that starts something. */
 function withMachine(c: Context, service: Entry, found: Found): Found {
   const environment = [...environmentOf(c, service.value), ...found.environment];
-  return { ...found, environment, hardware: { ...hardwareOf(c, service.value), ...found.hardware } };
+  return surrounded(found, environment, nearer(hardwareOf(c, service.value), found.hardware));
 }
 
 function place(c: Context, service: Entry, found: Found, words: Words | undefined, image: Mapped | undefined): void {
@@ -74,8 +74,8 @@ function place(c: Context, service: Entry, found: Found, words: Words | undefine
     return;
   }
   const insertion = insertionOf(c, service, words, image);
-  const draft = { form: 'compose' as const, title: service.key, range, start: found, shell: words?.shell ?? false };
-  reading.found(assemble(reading, insertion ? { ...draft, insertion } : draft));
+  const shell = words?.shell ?? false;
+  reading.found(assemble(reading, { form: 'compose', title: service.key, range, start: found, shell, insertion }));
 }
 
 function serviceRange(doc: YamlDocument, service: Entry) {

@@ -7,7 +7,7 @@ import { readScript } from '../shell/script';
 import { type Mapped, part, rangeOf, unresolvedIn } from '../text/mapped';
 import { expandKubernetes, type Lookup } from '../words/expand';
 import { readImage } from '../words/image';
-import { type Found, type Surroundings, startInImage } from '../words/start';
+import { type Found, nearer, type Surroundings, startInImage, surrounded } from '../words/start';
 import type { Variable } from '../words/variable';
 import type { YamlDocument } from '../yaml/document';
 import { listInsertion } from '../yaml/insertion';
@@ -66,11 +66,11 @@ function readContainer(c: Context, container: Node | null): void {
   const lookup = lookupIn(environment);
   const command = commandNode ? wordsOf(c, commandNode, lookup) : undefined;
   const args = wordsOf(c, argsNode, lookup);
-  const around: Surroundings = { environment: environment.known, hardware: {}, ...(known ? { image: known } : {}) };
+  const around: Surroundings = { environment: environment.known, hardware: {}, image: known };
   const found = startInImage(command, args, c.reading.engines, around, image);
   if (found) {
     const list = args.length > 0 || !command ? argsNode : commandNode;
-    place(c, container, { ...found, hardware: { ...hardwareOf(c, container), ...found.hardware } }, list);
+    place(c, container, surrounded(found, found.environment, nearer(hardwareOf(c, container), found.hardware)), list);
   }
 }
 
@@ -83,8 +83,7 @@ function place(c: Context, container: Node, found: Found, list: Node | null): vo
     return;
   }
   const insertion = listInsertion(doc, list, 'kubernetes');
-  const draft = { form: 'kubernetes' as const, title, range, start: found, shell: false };
-  reading.found(assemble(reading, insertion ? { ...draft, insertion } : draft));
+  reading.found(assemble(reading, { form: 'kubernetes', title, range, start: found, shell: false, insertion }));
 }
 
 function wordsOf(c: Context, node: Node | null, lookup: Lookup): readonly Mapped[] {
@@ -159,9 +158,7 @@ const GPU_LABELS = [
 ];
 
 function hardwareOf(c: Context, container: Node): HardwareHint {
-  const gpu = gpuLabel(c);
-  const count = gpuLimit(c, container);
-  return { ...(gpu ? { gpu } : {}), ...(count ? { count } : {}) };
+  return { gpu: gpuLabel(c), count: gpuLimit(c, container) };
 }
 
 function gpuLimit(c: Context, container: Node): HardwareHint['count'] {

@@ -43,7 +43,7 @@ export const vllmConfig: YamlForm = {
       return;
     }
     const range = nodeRange(doc, doc.root);
-    const { options, model } = readConfig(doc, engine, reading.lines);
+    const { options, model } = readConfig(doc, engine, reading.lines());
     reading.found({
       file: reading.input.name,
       form: 'vllm-config',

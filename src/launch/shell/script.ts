@@ -6,7 +6,16 @@ import type { Form, TextRange } from '../launch';
 import type { Reading } from '../reading';
 import { asText, type Mapped, part, rangeOf, unresolvedIn } from '../text/mapped';
 import type { Lookup } from '../words/expand';
-import { findStart, NOTHING, type Script, type Start, type Surroundings } from '../words/start';
+import {
+  type Found,
+  findStart,
+  NOTHING,
+  nearer,
+  type Script,
+  type Start,
+  type Surroundings,
+  surrounded,
+} from '../words/start';
 import { parseWith } from './grammar';
 import { type Command, type Heredoc, runScript, type Visitor } from './run';
 import { copyScope, newScope, type Scope } from './scope';
@@ -72,27 +81,22 @@ function readCommand(c: Context, command: Command): void {
   if (!found) {
     return;
   }
-  const around = withSurroundings(c, command, found);
-  if (found.kind === 'script') {
-    const range = c.place.range ?? rangeOf(c.script, command.from, command.to);
-    const place = { ...c.place, range, title: command.title ?? c.place.title };
-    const context = { ...c, script: asText(found.script), place, around, depth: c.depth + 1 };
-    read(context, newScope());
+  const here = withSurroundings(c, command, found);
+  if (here.kind === 'start') {
+    launch(c, command, here);
     return;
   }
-  launch(c, command, { ...found, ...around });
+  const range = c.place.range ?? rangeOf(c.script, command.from, command.to);
+  const place = { form: c.place.form, range, title: command.title ?? c.place.title };
+  read({ ...c, script: asText(here.script), place, around: here, depth: c.depth + 1 }, newScope());
 }
 
 /** Variables around the script, then those of the command, then those its wrappers set. */
-function withSurroundings(c: Context, command: Command, found: Surroundings): Surroundings {
-  const image = found.image ?? c.around.image;
-  return {
-    environment: found.contained
-      ? found.environment
-      : [...c.around.environment, ...command.environment, ...found.environment],
-    hardware: { ...c.around.hardware, ...found.hardware },
-    ...(image ? { image } : {}),
-  };
+function withSurroundings(c: Context, command: Command, found: Found): Found {
+  const environment = found.contained
+    ? found.environment
+    : [...c.around.environment, ...command.environment, ...found.environment];
+  return surrounded(found, environment, nearer(c.around.hardware, found.hardware), found.image ?? c.around.image);
 }
 
 function launch(c: Context, command: Command, start: Start): void {

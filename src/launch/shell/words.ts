@@ -4,6 +4,7 @@ import type { TextRange } from '../launch';
 import {
   addPart,
   addUnit,
+  asSplit,
   type Builder,
   builder,
   finish,
@@ -246,11 +247,12 @@ function addText(sink: Sink, node: Node, m: Mapped, span: Span | undefined): voi
   }
 }
 
-function addSplit(sink: Sink, m: Mapped, span: Span | undefined): void {
+function addSplit(sink: Sink, written: Mapped, span: Span | undefined): void {
   if (span) {
-    addPart(current(sink), m, 0, m.text.length, span);
+    addPart(current(sink), written, 0, written.text.length, span);
     return;
   }
+  const m = asSplit(written);
   let from = 0;
   for (const white of m.text.matchAll(/\s+/g)) {
     if (segmentAt(m, white.index)?.unresolved === undefined) {

@@ -66,5 +66,7 @@ const ENCODERS: Readonly<Record<Layer['kind'], Encoder>> = {
   kubernetes: mapText((text) => text.replaceAll('$(', '$$$$(')),
   'shell-bare': mapText((text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)),
   'shell-single': mapText((text) => text.replaceAll("'", `'\\''`)),
+  'shell-split': mapText((text) => (/^[^\s*?[\]]+$/.test(text) ? text : undefined)),
+  'shell-heredoc': mapText((text) => (/[$`\\]/.test(text) ? undefined : text)),
   'shell-double': mapText((text) => text.replace(/["\\$`]/g, (c) => `\\${c}`)),
 };

@@ -3,7 +3,9 @@ import type { Layer, LayerKind, TextRange } from '../launch';
 
 /** Quotes around part of a text; the range includes them. Compared by identity. */
 export interface Span extends TextRange {
-  readonly kind: 'shell-single' | 'shell-double';
+  readonly kind: 'shell-bare' | 'shell-single' | 'shell-double';
+  /** The text came out of a variable and was then split at white space. */
+  readonly split?: true;
 }
 
 /** `length` decoded characters from `at` on, written at `start`…`end`. */
@@ -34,13 +36,13 @@ const NO_LAYERS: readonly Layer[] = [];
 
 /** `text` is the whole file; the result is the part of it between two offsets. */
 export function plainText(text: string, start: number, end: number, layers: readonly Layer[] = NO_LAYERS): Mapped {
-  const segments = [{ at: 0, length: end - start, start, end, exact: true }];
+  const segments = [segment(0, end - start, start, end, true)];
   return { text: text.slice(start, end), segments, layers, extent: { start, end } };
 }
 
 /** Text that stands for what is written at `where`. */
 export function unit(text: string, where: TextRange): Mapped {
-  const segments = [{ at: 0, length: text.length, start: where.start, end: where.end, exact: false }];
+  const segments = [segment(0, text.length, where.start, where.end, false)];
   return { text, segments, layers: NO_LAYERS, extent: where };
 }
 
@@ -87,15 +89,14 @@ function segmentAround(m: Mapped, index: number): Segment | undefined {
   return touching.find((s) => s.length === 0) ?? touching.at(-1);
 }
 
-/** Segments that share characters with `from`…`to`. */
-const overlapping = (m: Mapped, from: number, to: number): readonly Segment[] =>
-  m.segments.length === 1 ? m.segments : m.segments.filter((s) => s.at < to && s.at + s.length > from);
-
 /** Why part of `from`…`to` cannot be known; undefined when all of it can. */
 export function unresolvedIn(m: Mapped, from = 0, to = m.text.length): string | undefined {
-  return m.segments.length === 1 && m.segments[0]?.unresolved === undefined
-    ? undefined
-    : overlapping(m, from, to).find((s) => s.unresolved !== undefined)?.unresolved;
+  for (const s of m.segments) {
+    if (s.unresolved !== undefined && s.at < to && s.at + s.length > from) {
+      return s.unresolved;
+    }
+  }
+  return undefined;
 }
 
 /** Why the text may not be there; undefined when it is. */
@@ -115,17 +116,29 @@ export function finish(b: Builder, layers: readonly Layer[], extent: TextRange):
 
 /** Adds decoded characters `from`…`to` of `m`; inside quotes when `span` is given. */
 export function addPart(b: Builder, m: Mapped, from: number, to: number, span?: Span): void {
-  for (const s of overlapping(m, from, to)) {
+  for (const s of m.segments) {
     const left = Math.max(from - s.at, 0);
     const right = Math.min(to - s.at, s.length);
     if (right > left) {
       const start = s.exact ? s.start + left : s.start;
       const end = s.exact ? s.start + right : s.end;
-      push(b, { ...s, at: b.text.length, length: right - left, start, end, span: span ?? s.span });
+      push(b, segment(b.text.length, right - left, start, end, s.exact, span ?? s.span, s.unresolved, s.maybe));
       b.text += m.text.slice(s.at + left, s.at + right);
     }
   }
 }
+
+/** One shape for every segment: they are made by the thousand. */
+const segment = (
+  at: number,
+  length: number,
+  start: number,
+  end: number,
+  exact: boolean,
+  span?: Span,
+  unresolved?: string,
+  maybe?: string,
+): Segment => ({ at, length, start, end, exact, span, unresolved, maybe });
 
 /** Adds text that is written otherwise than it reads. */
 export function addUnit(
@@ -134,15 +147,21 @@ export function addUnit(
   where: TextRange,
   more: { span?: Span; unresolved?: string } = {},
 ): void {
-  push(b, { at: b.text.length, length: text.length, start: where.start, end: where.end, exact: false, ...more });
+  push(b, segment(b.text.length, text.length, where.start, where.end, false, more.span, more.unresolved));
+  b.text += text;
+}
+
+/** Adds text that stands at `where` as it is. */
+export function addExact(b: Builder, text: string, where: TextRange): void {
+  push(b, segment(b.text.length, text.length, where.start, where.end, true));
   b.text += text;
 }
 
 function push(b: Builder, s: Segment): void {
   const last = b.segments.at(-1);
-  const joins = last?.exact && s.exact && last.end === s.start && last.span === s.span && last.maybe === s.maybe;
-  if (joins && last.unresolved === undefined && s.unresolved === undefined) {
-    b.segments[b.segments.length - 1] = { ...last, length: last.length + s.length, end: s.end };
+  if (last?.exact && s.exact && last.end === s.start && last.span === s.span && last.maybe === s.maybe) {
+    const length = last.length + s.length;
+    b.segments[b.segments.length - 1] = segment(last.at, length, last.start, s.end, true, s.span, undefined, s.maybe);
   } else {
     b.segments.push(s);
   }
@@ -156,14 +175,20 @@ export function part(m: Mapped, from: number, to: number): Mapped {
 
 /** The word as a text of its own (`bash -c "…"`): its quotes become a layer around it. */
 export function asText(word: Mapped): Mapped {
-  const spans = new Set(word.segments.map((s) => s.span));
-  const layers = [
-    ...word.layers,
-    ...[...spans].map(
-      (s): Layer => ({ kind: s?.kind ?? 'shell-bare', range: s ? { start: s.start, end: s.end } : word.extent }),
-    ),
-  ];
-  return { ...word, layers, segments: word.segments.map(({ span: _, ...s }) => s) };
+  const spans = [...new Set(word.segments.map((s) => s.span))].filter((s) => s !== undefined);
+  const quotes = spans.map((s): Layer => ({ kind: s.kind, range: { start: s.start, end: s.end } }));
+  return { ...word, layers: [...word.layers, ...quotes], segments: word.segments.map(({ span: _, ...s }) => s) };
+}
+
+/** The text as it comes out of an unquoted variable. */
+export function asSplit(m: Mapped): Mapped {
+  const spans = new Map<Span | undefined, Span>();
+  const splitOf = (span: Span | undefined): Span => {
+    const known = spans.get(span) ?? { kind: span?.kind ?? 'shell-bare', ...(span ?? m.extent), split: true };
+    spans.set(span, known);
+    return known;
+  };
+  return { ...m, segments: m.segments.map((s) => ({ ...s, span: splitOf(s.span) })) };
 }
 
 /** What a value at `from`…`to` must be encoded for. `shell` is false where words are items of a list. */
@@ -175,8 +200,10 @@ export function layersOf(m: Mapped, from: number, to: number, shell: boolean): r
   const first = from === to ? segmentAround(m, from)?.span : segmentAt(m, from)?.span;
   const last = from === to ? first : segmentAt(m, to - 1)?.span;
   const kind: LayerKind = first !== undefined && first === last ? first.kind : 'shell-bare';
+  const split: readonly Layer[] = first?.split || last?.split ? [{ kind: 'shell-split', range }] : [];
   return [
     ...m.layers,
     { kind, range: first !== undefined && first === last ? { start: first.start, end: first.end } : range },
+    ...split,
   ];
 }

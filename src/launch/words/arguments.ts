@@ -54,7 +54,9 @@ function conditional(option: LaunchOption, condition: string): LaunchOption {
 
 /** An unknown `$ARGS` may hold anything: it is not taken for the model unless it is the only thing it can be. */
 const isPlausibleModel = (word: Mapped): boolean =>
-  word.text !== '' && (unresolvedIn(word) === undefined || /MODEL|[{(]|^\$[0-9]/i.test(word.text));
+  word.text !== '' &&
+  !/[:;,[]$/.test(word.text) &&
+  (unresolvedIn(word) === undefined || /MODEL|[{(]|^\$[0-9]/i.test(word.text));
 
 function positional(word: Mapped): NonNullable<Arguments['model']> {
   const unresolved = unresolvedIn(word);
@@ -201,30 +203,46 @@ function valued(
 ): LaunchOption {
   const first = value.words[0] as Mapped;
   const last = value.words.at(-1) as Mapped;
-  const start = rangeOf(first, value.from);
-  const end = value.words.length === 1 ? start : rangeOf(last);
-  const valueRange = { start: start.start, end: Math.max(start.start, end.end) };
-  const texts = value.words.map((w, i) => (i === 0 ? w.text.slice(value.from) : w.text));
-  const unresolved = value.words.map((w, i) => unresolvedIn(w, i === 0 ? value.from : 0)).find((u) => u !== undefined);
-  const reading = unresolved === undefined ? readTexts(base.spec, texts, read) : { unresolved };
+  const valueRange =
+    value.words.length === 1
+      ? rangeOf(first, value.from)
+      : { start: value.from === 0 ? first.extent.start : rangeOf(first, value.from).start, end: last.extent.end };
+  const { nameRange } = base;
+  const outcome = readingOf(base.spec, value, read);
+  // One shape for every option: these objects are made by the hundred.
   return {
-    ...base,
-    range:
-      valueRange.start >= base.nameRange.start
-        ? { start: base.nameRange.start, end: Math.max(base.nameRange.end, valueRange.end) }
-        : base.nameRange,
-    valueRange,
+    name: base.name,
+    spec: base.spec,
     raw: input.text.slice(valueRange.start, valueRange.end),
-    line: input.line(base.nameRange.start),
+    value: outcome.value,
+    unresolved: outcome.unresolved,
+    error: outcome.error,
+    origin: base.origin,
+    line: input.line(nameRange.start),
+    range:
+      valueRange.start < nameRange.start
+        ? nameRange
+        : { start: nameRange.start, end: Math.max(nameRange.end, valueRange.end) },
+    nameRange,
+    valueRange,
     layers: value.words.length === 1 ? layersOf(first, value.from, first.text.length, input.shell) : first.layers,
-    ...reading,
   };
 }
 
-/** Several words are a list as they stand: a word may hold a space. */
+type Outcome = Pick<LaunchOption, 'value' | 'unresolved' | 'error'>;
+
+function readingOf(spec: OptionSpec | undefined, value: ValueWords, read: (text: string) => OptionReading): Outcome {
+  const unresolved = value.words.map((w, i) => unresolvedIn(w, i === 0 ? value.from : 0)).find((u) => u !== undefined);
+  if (unresolved !== undefined) {
+    return { unresolved };
+  }
+  const texts = value.words.map((w, i) => (i === 0 ? w.text.slice(value.from) : w.text));
+  return readTexts(spec, texts, read);
+}
+
+/** The words are a list as they stand: a word may hold a space. */
 const readTexts = (
   spec: OptionSpec | undefined,
   texts: readonly string[],
   read: (text: string) => OptionReading,
-): OptionReading =>
-  spec?.type === 'list' && spec.read === undefined && texts.length > 1 ? { value: texts } : read(texts.join(' '));
+): OptionReading => (spec?.type === 'list' && spec.read === undefined ? { value: texts } : read(texts.join(' ')));

@@ -28,13 +28,22 @@ function nameOf(image: string): string {
   return colon > path.lastIndexOf('/') ? path.slice(0, colon) : path;
 }
 
+const NUMBER = String.raw`v?(\d+\.\d+(?:\.\d+)*(?:\.?(?:post|rc)\d+)?)`;
+const LEADING_VERSION = new RegExp(`^${NUMBER}`, 'i');
+const versions = new Map<string, RegExp>();
+
+function versionAfter(engineId: string): RegExp {
+  const known = versions.get(engineId) ?? new RegExp(`${engineId}[_-]?${NUMBER}`, 'i');
+  versions.set(engineId, known);
+  return known;
+}
+
 /** `v0.8.5`, `0.8.5.post1`, `v0.10.0-x86`, `rocm6.4_vllm_0.9.1`; nothing for `latest`, `nightly` or months (`25.09-py3`). */
 function imageVersion(word: Mapped, engineId: string): Image['version'] {
   const [plain = ''] = word.text.split('@');
   const tagAt = plain.lastIndexOf(':') + 1;
   const tag = tagAt > plain.lastIndexOf('/') && tagAt > 0 ? plain.slice(tagAt) : '';
-  const number = String.raw`v?(\d+\.\d+(?:\.\d+)*(?:\.?(?:post|rc)\d+)?)`;
-  const found = new RegExp(`${engineId}[_-]?${number}`, 'i').exec(tag) ?? new RegExp(`^${number}`, 'i').exec(tag);
+  const found = LEADING_VERSION.exec(tag) ?? versionAfter(engineId).exec(tag);
   const text = found?.[1];
   if (!found || text === undefined || Number.parseInt(text, 10) >= 20) {
     return undefined;

@@ -14,19 +14,24 @@ import {
 
 interface State {
   readonly m: Mapped;
+  /** Some part of the text cannot be known. */
+  readonly hasUnits: boolean;
   at: number;
   word: Builder | undefined;
   from: number;
 }
 
+const isBare = (c: string): boolean => !isWhite(c) && c !== "'" && c !== '"' && c !== '\\';
+
 const isWhite = (c: string): boolean => c === ' ' || c === '\t' || c === '\n' || c === '\r';
 
 export function splitWords(m: Mapped): readonly Mapped[] {
   const words: Mapped[] = [];
-  const s: State = { m, at: 0, word: undefined, from: 0 };
+  const hasUnits = m.segments.some((x) => x.unresolved !== undefined);
+  const s: State = { m, hasUnits, at: 0, word: undefined, from: 0 };
   while (s.at < m.text.length) {
     const c = m.text[s.at] as string;
-    if (isWhite(c) && !isUnit(m, s.at)) {
+    if (isWhite(c) && !isUnit(s, s.at)) {
       endWord(s, words);
       s.at++;
     } else if (c === '\\' && /[\r\n]/.test(m.text[s.at + 1] ?? '')) {
@@ -43,7 +48,7 @@ export function splitWords(m: Mapped): readonly Mapped[] {
 }
 
 /** What cannot be known is never split. */
-const isUnit = (m: Mapped, at: number): boolean => segmentAt(m, at)?.unresolved !== undefined;
+const isUnit = (s: State, at: number): boolean => s.hasUnits && segmentAt(s.m, at)?.unresolved !== undefined;
 
 function begin(s: State): void {
   if (!s.word) {
@@ -60,7 +65,7 @@ function endWord(s: State, words: Mapped[]): void {
 }
 
 function piece(s: State, c: string): void {
-  if (isUnit(s.m, s.at)) {
+  if (isUnit(s, s.at)) {
     const unit = segmentAt(s.m, s.at);
     const end = (unit?.at ?? s.at) + (unit?.length ?? 1);
     addPart(s.word as Builder, s.m, s.at, end);
@@ -79,7 +84,7 @@ function piece(s: State, c: string): void {
 
 function bare(s: State): void {
   let end = s.at + 1;
-  while (end < s.m.text.length && !/[\s'"\\]/.test(s.m.text[end] as string) && !isUnit(s.m, end)) {
+  while (end < s.m.text.length && isBare(s.m.text[end] as string) && !isUnit(s, end)) {
     end++;
   }
   addPart(s.word as Builder, s.m, s.at, end);

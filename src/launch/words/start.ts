@@ -34,6 +34,27 @@ export type Found = Start | Script;
 
 export const NOTHING: Surroundings = { environment: [], hardware: {} };
 
+/** The same with more around it. Written out: one shape for every start. */
+export function surrounded(
+  found: Found,
+  environment: readonly Variable[],
+  hardware: HardwareHint,
+  image = found.image,
+): Found {
+  const { contained } = found;
+  if (found.kind === 'script') {
+    return { kind: 'script', environment, hardware, image, contained, script: found.script };
+  }
+  const { engine, head, words, positionalModel } = found;
+  return { kind: 'start', environment, hardware, image, contained, engine, head, words, positionalModel };
+}
+
+/** What the nearer one says counts. */
+export const nearer = (outer: HardwareHint, inner: HardwareHint): HardwareHint => ({
+  gpu: inner.gpu ?? outer.gpu,
+  count: inner.count ?? outer.count,
+});
+
 /** Programs that run the rest of their words as a command; their own flags stand before it. */
 const WRAPPERS = new Set(
   `accelerate apptainer bwrap caffeinate catchsegv chroot command conda dbus-run-session doas env eval exec firejail gosu
@@ -128,17 +149,20 @@ function startAt(
         return undefined;
       }
       const positionalModel = length > 0 && engine.start.positionalModel;
-      return {
-        kind: 'start',
-        ...around,
-        engine,
-        head: headRange(words.slice(at, at + count)),
-        words: rest,
-        positionalModel,
-      };
+      return started(around, engine, headRange(words.slice(at, at + count)), rest, positionalModel);
     }
   }
   return undefined;
+}
+
+function started(
+  { environment, hardware, image, contained }: Surroundings,
+  engine: LaunchEngine,
+  head: TextRange,
+  words: readonly Mapped[],
+  positionalModel: boolean,
+): Start {
+  return { kind: 'start', environment, hardware, image, contained, engine, head, words, positionalModel };
 }
 
 function headRange(words: readonly Mapped[]): TextRange {
@@ -219,7 +243,7 @@ function inContainer(
   const now: Surroundings = {
     environment: run.environment,
     contained: true,
-    hardware: { ...around.hardware, ...run.hardware },
+    hardware: nearer(around.hardware, run.hardware),
     ...(image ? { image } : around.image ? { image: around.image } : {}),
   };
   return startInImage(run.entry, run.words, engines, now, run.image, depth);
@@ -243,14 +267,8 @@ export function startInImage(
   if (entry !== undefined || !engine || !imageWord || engine.start.imageEntry.length === 0 || isProgram(first)) {
     return undefined;
   }
-  return {
-    kind: 'start',
-    ...around,
-    engine,
-    head: rangeOf(imageWord),
-    words,
-    positionalModel: engine.start.positionalModel && !engine.start.imageEntry.includes('-m'),
-  };
+  const positionalModel = engine.start.positionalModel && !engine.start.imageEntry.includes('-m');
+  return started(around, engine, rangeOf(imageWord), words, positionalModel);
 }
 
 /** `docker run IMAGE bash` starts no engine. */

@@ -1,7 +1,7 @@
 /** Where each character of a YAML scalar's value is written: quotes, escapes, folded and literal blocks. */
 import type { Scalar } from 'yaml';
 import type { LayerKind } from '../launch';
-import { addUnit, type Builder, builder, finish, type Mapped, plainText } from '../text/mapped';
+import { addExact, addUnit, type Builder, builder, finish, type Mapped, plainText } from '../text/mapped';
 import type { YamlDocument } from './document';
 
 const KINDS: Readonly<Record<string, LayerKind>> = {
@@ -74,13 +74,13 @@ function addStep(p: Pairing, b: Builder, at: number, v: number, step: Step): voi
   if (step.value === 0) {
     return;
   }
-  const last = b.segments.at(-1);
-  if (step.exact && last?.exact && last.end === at) {
-    b.segments[b.segments.length - 1] = { ...last, length: last.length + step.value, end: at + step.source };
+  const where = { start: at, end: at + step.source };
+  const text = p.value.slice(v, v + step.value);
+  if (step.exact) {
+    addExact(b, text, where);
   } else {
-    b.segments.push({ at: v, length: step.value, start: at, end: at + step.source, exact: step.exact });
+    addUnit(b, text, where);
   }
-  b.text += p.value.slice(v, v + step.value);
 }
 
 function stepAt(p: Pairing, at: number, v: number): Step | undefined {

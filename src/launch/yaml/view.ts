@@ -45,6 +45,7 @@ function collect(doc: YamlDocument, map: YAMLMap, found: Map<string, Entry>, bud
     if (key?.value === '<<' && key.type === 'PLAIN') {
       merged.push(pair.value);
     } else if (key && !before.has(String(key.value))) {
+      found.delete(String(key.value));
       found.set(String(key.value), { key: String(key.value), keyNode: key, value: follow(doc, pair.value) });
     }
   }

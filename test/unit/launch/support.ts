@@ -40,7 +40,26 @@ export function show(text: string, option: LaunchOption): string {
   return `${option.line}: ${text.slice(option.nameRange.start, option.nameRange.end)} ${option.name}=${value}${at}${known}${origin}`;
 }
 
-export const shown = (text: string, launch: Launch): readonly string[] => launch.options.map((o) => show(text, o));
+const shown = (text: string, launch: Launch): readonly string[] => launch.options.map((o) => show(text, o));
+
+/** Everything read of a text, one fact a line. */
+export function picture(text: string, result: ReadResult): string {
+  const cut = (r: { readonly start: number; readonly end: number }) => text.slice(r.start, r.end);
+  const launches = result.launches.flatMap((l) => [
+    `== ${l.engine}${l.version ? ` ${l.version.text} «${cut(l.version.range)}»` : ''} ${l.form} ${l.title}, ${l.role} «${cut(l.head)}»`,
+    l.model
+      ? `model ${l.model.text} «${cut(l.model.range)}»${l.model.unresolved ? ` ? ${l.model.unresolved}` : ''}`
+      : 'no model',
+    ...shown(text, l),
+    ...(l.hardware.gpu ? [`gpu ${l.hardware.gpu.text} «${cut(l.hardware.gpu.range)}»`] : []),
+    ...(l.hardware.count ? [`count ${l.hardware.count.value} «${cut(l.hardware.count.range)}»`] : []),
+    ...[...l.environment].map(([k, v]) => `env ${k}=${v}`),
+    ...l.directives.map((d) => `directive ${d.key}=${d.value} «${cut(d.valueRange)}»`),
+  ]);
+  const problems = result.problems.map((p) => `problem ${p.message}${p.range ? ` «${cut(p.range)}»` : ''}`);
+  const needs = [...result.needs.grammars, ...result.needs.files].map((n) => `needs ${n}`);
+  return `${[...launches, ...problems, ...needs].join('\n')}\n`;
+}
 
 const require = createRequire(import.meta.url);
 let loaded: Promise<Grammars> | undefined;
