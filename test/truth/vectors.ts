@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Plan, type PlanContext, planText } from '../../src/planner';
 import { launchOf, type Vector, type VectorLaunch } from './launches';
 
-export const TRUTH = process.env.KV_PLANNER_TRUTH ?? 'test/truth/data';
+const TRUTH = process.env.KV_PLANNER_TRUTH ?? 'test/truth/data';
 
 export const readTruth = <T>(file: string): T => JSON.parse(readFileSync(join(TRUTH, file), 'utf8')) as T;
 

@@ -17,7 +17,7 @@ const capability = (hardware: Hardware | undefined): number | undefined => {
 };
 
 export const isLatent = (model: Model): boolean => model.layers.some((l) => l.kind === 'latent');
-export const isSparse = (model: Model): boolean => model.layers.some((l) => l.kind === 'indexer');
+const isSparse = (model: Model): boolean => model.layers.some((l) => l.kind === 'indexer');
 
 export function storedDtype(
   model: Model,

@@ -81,8 +81,6 @@ export function bytesPerHeadToken(layer: KvLayer, dtype: string): number | undef
 
 export const packingSymbols = (dtype: string): string => PACKINGS.get(dtype)?.symbols ?? '';
 
-export const isKnownDtype = (dtype: string): boolean => PACKINGS.has(dtype);
-
 /** Layers that keep the model's dtype whatever the option says: TurboQuant leaves the first and last two of a dense model alone. */
 export function skipsByItself(dtype: string, index: number, count: number, dense: boolean): boolean {
   return dtype.startsWith('turboquant') && dense && (index < 2 || index >= count - 2);

@@ -11,7 +11,7 @@ const UNSCALED = new Set(['su', 'longrope', 'llama3', 'default', 'mrope']);
 const LAST_RESORT = 2048;
 
 /** Undefined when the catalogue does not know what the model's config states. */
-export function derivedMaxLength(model: Model): { readonly tokens: number; readonly how: string } | undefined {
+function derivedMaxLength(model: Model): { readonly tokens: number; readonly how: string } | undefined {
   const { maxPositions, rope } = model;
   if (maxPositions === undefined && model.source.kind === 'catalogue') {
     return undefined;

@@ -38,7 +38,7 @@ const methodOf = (draftModel: string): string => {
 };
 
 const keepsNoKv = (method: string): boolean => /^(ngram|ngram_gpu|suffix|medusa|mlp_speculator)$/.test(method);
-export const isMtp = (method: string | undefined): boolean => method !== undefined && /(^|_)mtp$/.test(method);
+const isMtp = (method: string | undefined): boolean => method !== undefined && /(^|_)mtp$/.test(method);
 
 /** Draft methods that scheduling stays asynchronous with. */
 export const allowsAsync = (method: string | undefined): boolean =>

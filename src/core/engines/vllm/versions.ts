@@ -136,7 +136,7 @@ const CHANGES: readonly (readonly [since: string, change: Partial<VllmRules>, wh
 
 /** Versions whose numbers were checked against the engine's own code or logs, oldest first. */
 export const VLLM_VERSIONS: readonly string[] = ['0.6.6', '0.8.5', '0.10', '0.11', '0.21', '0.24', '0.27', '0.28'];
-export const NEWEST = VLLM_VERSIONS.at(-1) as string;
+const NEWEST = VLLM_VERSIONS.at(-1) as string;
 const OLDEST = VLLM_VERSIONS[0] as string;
 
 const rulesCache = new Map<string, VllmRules>();
