@@ -13,7 +13,7 @@ const severity = v.picklist(['error', 'warning', 'information', 'hint']);
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
 /** One number in words, with what lies behind it. */
-const fact = v.object({ label: v.string(), value: v.string(), note: v.string() });
+const fact = v.object({ label: v.string(), value: v.string(), range: v.string(), note: v.string() });
 
 /** A part of one GPU's memory. `share` is of the total, 0…1; `low` and `high` are the ends of an estimate. */
 const segment = v.object({

@@ -7,7 +7,7 @@ import type { Plan } from '../planner';
 import { intervalOf, inUnit, percent, shortAmount } from '../report/amounts';
 import { clean } from '../report/document';
 import { headline } from '../report/headline';
-import { numberOf, wordsOf } from '../report/numbers';
+import { wordsOf } from '../report/numbers';
 import type { BudgetView, Controls, FactView, FindingView, PlanView, RequestsView, Segment, WhatIf } from './protocol';
 
 export interface ViewInput {
@@ -60,10 +60,10 @@ function factsOf({ kv, capacity }: Plan): FactView[] {
   const facts: FactView[] = [];
   if (kv) {
     const { bytesPerToken, bytesPerTokenTotal } = kv.layout;
-    facts.push(fact('KV per token', bytesPerToken, `per GPU; ${numberOf(bytesPerTokenTotal)} for the whole model`));
+    facts.push(fact('KV per token', bytesPerToken, `per GPU; ${shortAmount(bytesPerTokenTotal)} for the whole model`));
   }
   if (kv?.pool) {
-    const size = `${kv.layout.blockSize} tokens each; ${numberOf(kv.pool.bytes)} per GPU`;
+    const size = `${kv.layout.blockSize} tokens each; ${shortAmount(kv.pool.bytes)} per GPU`;
     facts.push(fact('Blocks', kv.pool.blocks, size));
   }
   if (capacity) {
@@ -77,7 +77,7 @@ function factsOf({ kv, capacity }: Plan): FactView[] {
       fact(
         'Fit contiguous',
         contiguous.requests,
-        `${numberOf(contiguous.bytesPerRequest)} reserved each, ${percent(contiguous.usedShare.value)} of it used`,
+        `${shortAmount(contiguous.bytesPerRequest)} reserved each, ${percent(contiguous.usedShare.value)} of it used`,
       ),
     );
   }
@@ -92,11 +92,12 @@ function factsOf({ kv, capacity }: Plan): FactView[] {
   return facts;
 }
 
-/** An estimate shows its interval in the note, so that the number stays readable. */
-function fact(label: string, figure: Figure, note: string): FactView {
-  const interval = intervalOf(figure.range, figure.unit);
-  return { label, value: shortAmount(figure), note: interval ? `${note}; estimated ${interval}` : note };
-}
+const fact = (label: string, figure: Figure, note: string): FactView => ({
+  label,
+  value: shortAmount(figure),
+  range: intervalOf(figure.range, figure.unit),
+  note,
+});
 
 function budgetView({ total, limit, weights, activations, graphs, other, kv }: Budget): BudgetView {
   const whole = total.value;
@@ -130,10 +131,10 @@ function budgetView({ total, limit, weights, activations, graphs, other, kv }: B
   ];
   const parts = segments.map(({ label, size }) => `${label.toLowerCase().replace('kv', 'KV')} ${size}`);
   return {
-    summary: `One GPU of ${numberOf(total)}: ${parts.join(', ')}.`,
-    total: numberOf(total),
+    summary: `One GPU of ${shortAmount(total)}: ${parts.join(', ')}.`,
+    total: shortAmount(total),
     totalGiB: whole / GiB,
-    limit: numberOf(limit),
+    limit: shortAmount(limit),
     limitShare: share(limit.value, whole),
     segments,
   };

@@ -18,7 +18,7 @@ const textures: { readonly [key in Key]: Texture } = {
 };
 
 const colorOf = (key: Key, p: Palette): string =>
-  ({ weights: p.blue, activations: p.orange, graphs: p.yellow, other: p.purple, kv: p.green, outside: p.faint })[key];
+  ({ weights: p.blue, activations: p.purple, graphs: p.yellow, other: p.faint, kv: p.green, outside: p.faint })[key];
 
 /** Half of the bar's width on the canvas, in pixels. */
 const HALF = 20;

@@ -67,7 +67,7 @@ function configuration(requests: RequestsView, p: Palette): ChartConfiguration<'
   const { limit } = requests;
   const datasets = [
     line('Paged', pointsOf(requests, 'paged'), p.green, []),
-    line('Contiguous', pointsOf(requests, 'contiguous'), p.orange, [8, 4]),
+    line('Contiguous', pointsOf(requests, 'contiguous'), p.yellow, [8, 4]),
     ...(limit === undefined
       ? []
       : [
@@ -136,17 +136,26 @@ function marks({ marks: all }: RequestsView, p: Palette): Plugin<'line'> {
       pen.fillStyle = p.foreground;
       pen.strokeStyle = p.foreground;
       pen.textBaseline = 'bottom';
-      all.forEach(({ length, label }, i) => {
-        const x = chart.scales.x?.getPixelForValue(length) ?? 0;
-        const y = top - 4 - 14 * (all.length - 1 - i);
-        pen.setLineDash([4, 4]);
+      const xOf = (length: number): number => chart.scales.x?.getPixelForValue(length) ?? 0;
+      const yOf = (i: number): number => top - 4 - 14 * (all.length - 1 - i);
+      pen.setLineDash([4, 4]);
+      all.forEach(({ length }, i) => {
         pen.beginPath();
-        pen.moveTo(x, y + 2);
-        pen.lineTo(x, bottom);
+        pen.moveTo(xOf(length), yOf(i) + 2);
+        pen.lineTo(xOf(length), bottom);
         pen.stroke();
-        const width = pen.measureText(label).width;
-        pen.fillText(label, Math.max(left, Math.min(x - width / 2, right - width)), y);
       });
+      pen.setLineDash([]);
+      for (const [i, { length, label }] of all.entries()) {
+        const width = pen.measureText(label).width;
+        const at = Math.max(left, Math.min(xOf(length) - width / 2, right - width));
+        const y = yOf(i);
+        // The line of another mark may run behind these words.
+        pen.fillStyle = p.background;
+        pen.fillRect(at - 3, y - 13, width + 6, 14);
+        pen.fillStyle = p.foreground;
+        pen.fillText(label, at, y);
+      }
       pen.restore();
     },
   };

@@ -104,12 +104,18 @@ function lineLink(text: string, line: number, onReveal: (line: number) => void):
   return link;
 }
 
-const factElement = ({ label, value, note }: FactView): HTMLElement =>
+const factElement = ({ label, value, range, note }: FactView): HTMLElement =>
   el(
     'div',
     { class: 'fact' },
     el('dt', {}, label),
-    el('dd', {}, el('span', { class: 'value' }, value), el('span', { class: 'note' }, note)),
+    el(
+      'dd',
+      {},
+      el('span', { class: 'value' }, value),
+      ...(range ? [el('span', { class: 'range' }, range)] : []),
+      el('span', { class: 'note' }, note),
+    ),
   );
 
 function findingElement({ severity, message, code, line }: FindingView, { onReveal }: Actions): HTMLElement {

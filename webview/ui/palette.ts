@@ -10,7 +10,6 @@ export interface Palette {
   readonly font: string;
   readonly fontSize: number;
   readonly blue: string;
-  readonly orange: string;
   readonly yellow: string;
   readonly purple: string;
   readonly green: string;
@@ -34,7 +33,6 @@ export function readPalette(): Palette {
     font: color('font-family', 'system-ui, sans-serif'),
     fontSize: Number.parseFloat(color('font-size', '13px')) || 13,
     blue: color('charts-blue', '#3794ff'),
-    orange: color('charts-orange', '#d18616'),
     yellow: color('charts-yellow', '#cca700'),
     purple: color('charts-purple', '#b180d7'),
     green: color('charts-green', '#89d185'),

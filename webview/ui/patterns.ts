@@ -23,7 +23,7 @@ export function fillOf(color: string, texture: Texture, palette: Palette): strin
   pen.strokeStyle = texture === 'sparse' ? color : palette.background;
   pen.fillStyle = palette.background;
   pen.lineWidth = 1.5;
-  pen.globalAlpha = texture === 'sparse' ? 0.7 : 0.55;
+  pen.globalAlpha = texture === 'sparse' ? 0.7 : 0.5;
   drawTexture(pen, texture);
   return pen.createPattern(tile, 'repeat') ?? color;
 }
