@@ -21,6 +21,8 @@ interface LogCase {
   readonly block_size?: number;
   readonly block_size_basis?: string;
   readonly gpu_blocks?: number;
+  readonly cpu_blocks?: number;
+  readonly implied_from_cpu_blocks?: { readonly swap_space_gib: number };
   readonly kv_tokens?: number;
   readonly max_concurrency?: { readonly x: number; readonly for_tokens: number };
   readonly kv_cache_dtype?: string;
@@ -67,20 +69,20 @@ function replay(log: LogCase): LogResult {
     return result('cannot tell', 'replayed with its shape: hybrid-logs.json');
   }
   const stated = log.available_kv_gib ?? log.error?.available_gib ?? undefined;
-  if (stated === undefined) {
+  if (stated === undefined && log.cpu_blocks === undefined) {
     return result('cannot tell', 'KV bytes not stated');
   }
   if (log.approx_numbers) {
     return result('cannot tell', 'numbers of the log are approximate');
   }
   try {
-    return compare(log, stated);
+    return stated === undefined ? compareCpuBlocks(log) : compare(log, stated);
   } catch (error) {
     return result('cannot tell', (error as Error).message);
   }
 }
 
-function planAt(log: LogCase, kvBytes: number): Plan {
+function planAt(log: LogCase, kvBytes: number, more: readonly string[] = []): Plan {
   const named = SHAPES[log.model ?? ''] ?? log.model;
   const model = named !== undefined && findModel(named) ? named : undefined;
   const shape = model === undefined ? shapeOf(log) : undefined;
@@ -93,6 +95,7 @@ function planAt(log: LogCase, kvBytes: number): Plan {
     ...(length ? [`--max-model-len=${length}`] : []),
     ...(log.block_size ? [`--block-size=${log.block_size}`] : []),
     ...(log.kv_cache_dtype ? [`--kv-cache-dtype=${log.kv_cache_dtype}`] : []),
+    ...more,
   ];
   const version = /\d+\.\d+(\.\d+)?/.exec(log.engine_version ?? '')?.[0];
   const environment = [
@@ -175,6 +178,27 @@ function compare(log: LogCase, stated: number): LogResult {
       of: (p) => p.capacity?.longestContext?.value ?? 0,
     },
   ]);
+}
+
+/** V0 carves its swap space into blocks of the same size: their count tells the bytes of one, without the KV bytes. */
+function compareCpuBlocks(log: LogCase): LogResult {
+  const swap = log.implied_from_cpu_blocks?.swap_space_gib ?? 4;
+  const plan = planAt(log, 0, [
+    `--swap-space=${swap}`,
+    ...(log.gpu_blocks === undefined || log.gpu_blocks < 1 ? [] : [`--num-gpu-blocks-override=${log.gpu_blocks}`]),
+  ]);
+  const printed = (p: Plan) => Number(/# CPU blocks: (\d+)/.exec(p.kv?.pool?.logged?.lines.join('\n') ?? '')?.[1]);
+  const { detail, ...rest } = printedWithin(log.id, plan, plan, [
+    { what: 'CPU blocks', logged: log.cpu_blocks, of: printed },
+    { what: 'capacity', logged: log.error?.kv_capacity_tokens, of: (p) => p.kv?.pool?.logged?.tokens.value ?? 0 },
+    {
+      what: 'concurrency',
+      logged: log.max_concurrency?.x,
+      of: (p) => p.kv?.pool?.logged?.maxConcurrency.value ?? 0,
+      slack: HALF,
+    },
+  ]);
+  return { ...rest, detail: `${detail} (KV bytes not stated: ${swap} GiB of swap space tell the bytes of a block)` };
 }
 
 /** As the refusal prints it; of a launch that fits, the request's own. */

@@ -29,7 +29,7 @@ const vectors = vllmVectors().map(([id, vector]) => {
       .join('; '),
   };
 });
-table('golden-vllm-sglang.json, vllm/ without state layers', vectors);
+table('golden-vllm-sglang.json, vllm/', vectors);
 table('vllm-logs.json', replayLogs());
 table('hybrid-logs.json', replayHybrids());
 process.exitCode = off > 0 ? 1 : 0;

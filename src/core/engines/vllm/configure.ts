@@ -1,19 +1,12 @@
 /** Written options + defaults of the version and the hardware → one configuration. */
 import type { KvLayer, Model } from '../../model/model';
 import { GiB } from '../../units';
-import {
-  type Configuration,
-  type ConfigureInput,
-  EngineRefusal,
-  type Finding,
-  type Hardware,
-  type Setting,
-} from '../engine';
-import { type BlockSize, baseBlockSize, isLatent, layerDtypes, type StoredDtype, storedDtype } from './backend';
+import { type Configuration, type ConfigureInput, EngineRefusal, type Hardware, type Setting } from '../engine';
+import { type BlockSize, baseBlockSize, layerDtypes, type StoredDtype, storedDtype } from './backend';
 import { type BatchDefaults, batchDefaults } from './batch';
-import { bytesPerHeadToken } from './dtypes';
 import { lengthFindings, type MaxLength, maxLength } from './length';
 import { placementFindings, placementOf, stageLayers } from './placement';
+import { refusal, refuseDtype, refuseUncovered, refuseWhen } from './refusals';
 import { blocksPlan, type Settings, settingsOf, valueFindings } from './settings';
 import { allowsAsync, draftLayers, type Speculation, speculationOf } from './speculative';
 import { type StateRules, stateRules } from './states';
@@ -49,14 +42,15 @@ export interface VllmConfiguration extends Configuration {
 }
 
 export function configure(input: ConfigureInput): VllmConfiguration {
-  const { model, environment, hardware } = input;
+  const { environment, hardware } = input;
   const version = resolveVersion(input.version);
   const rules = rulesFor(version.text, environment);
+  const model = rules.latentCache ? input.model : asMultiHead(input.model);
   const settings = settingsOf(input.settings);
   const placement = placementOf(settings);
   const fromValues = valueFindings(settings, 'vLLM');
   refuseWhen([...fromValues, ...placementFindings(model, placement)], blocksPlan(settings) ? undefined : 'bad-value');
-  refuseUncovered(model, rules, version.text);
+  refuseUncovered(model, environment);
 
   const speculation = speculationOf(settings);
   const draft = draftLayers(speculation, model, input.draft);
@@ -121,6 +115,19 @@ export function configure(input: ConfigureInput): VllmConfiguration {
   };
 }
 
+/** Head size that MLA was padded to before it had a cache of its own: FlashAttention took 32, 64, 128 and 256 only. */
+const PADDED_HEAD = 256;
+
+/** MLA as it was kept before 0.7.1. Source: vLLM 0.6.6, config.py :: get_head_size. */
+const asMultiHead = (model: Model): Model => ({
+  ...model,
+  layers: model.layers.map((layer) =>
+    layer.kind === 'latent'
+      ? { kind: 'full', kvHeads: model.attentionHeads, headDim: PADDED_HEAD, valueDim: PADDED_HEAD }
+      : layer,
+  ),
+});
+
 /** Layers that keep nothing still count where pipeline stages are cut; joined entries belong to the layer before. */
 function numberLayers(layers: readonly KvLayer[]): readonly { readonly layer: KvLayer; readonly at: number }[] {
   let at = -1;
@@ -146,68 +153,6 @@ function stageAt(layer: number, stages: readonly number[]): number {
 
 const unless = (settings: Settings, name: string, fallback: number): number | undefined =>
   settings.unknown.has(name) ? undefined : (settings.number(name) ?? fallback);
-
-const refusal = (code: string, message: string, option?: string): Finding => ({
-  code,
-  severity: 'error',
-  message,
-  option,
-  fixes: [],
-});
-
-/** What this product does not plan says nothing about what the engine does. */
-const notCovered = (message: string): Finding => ({
-  code: 'not-covered',
-  severity: 'error',
-  message,
-  option: 'model',
-  fixes: [],
-  refuses: false,
-});
-
-/** A value that is not accepted leaves the layout alone (`tolerated`) unless the layout hangs on it. */
-function refuseWhen(findings: readonly Finding[], tolerated: string | undefined): void {
-  if (tolerated === undefined || findings.some((f) => f.severity === 'error' && f.code !== tolerated)) {
-    throw new EngineRefusal(findings);
-  }
-}
-
-const UNCOVERED: ReadonlyMap<KvLayer['kind'], string> = new Map([
-  ['cross', 'cross-attention layers'],
-  ['other', 'layers of a kind that no rule covers'],
-]);
-
-const uncoveredKind = (layer: KvLayer): string | undefined =>
-  layer.kind === 'state' && !layer.state
-    ? 'state layers whose sizes its config does not tell'
-    : UNCOVERED.get(layer.kind);
-
-/** What is not planned is refused, never guessed. */
-function refuseUncovered(model: Model, rules: VllmRules, version: string): void {
-  const uncovered = model.layers.map(uncoveredKind).find((what) => what !== undefined);
-  if (uncovered) {
-    throw new EngineRefusal([notCovered(`${model.id} has ${uncovered}, which KV Planner does not plan for vLLM.`)]);
-  }
-  if (isLatent(model) && !rules.latentCache) {
-    throw new EngineRefusal([
-      notCovered(
-        `vLLM ${version} has no MLA cache: it keeps ${model.id} as padded multi-head attention, which is not planned. MLA came with 0.7.1.`,
-      ),
-    ]);
-  }
-}
-
-function refuseDtype(layers: readonly KvLayer[], dtypes: readonly string[], stored: StoredDtype): void {
-  const at = layers.findIndex(
-    (layer, i) => layer.kind !== 'state' && bytesPerHeadToken(layer, dtypes[i] as string) === undefined,
-  );
-  if (at >= 0) {
-    const kind = layers[at]?.kind === 'latent' ? 'latent (MLA)' : 'multi-head';
-    throw new EngineRefusal([
-      refusal('dtype-without-layout', `KV dtype ${stored.value} has no layout for ${kind} layers.`, 'kv-cache-dtype'),
-    ]);
-  }
-}
 
 interface Batch {
   readonly tokens: number;

@@ -87,7 +87,8 @@ const FIRST: VllmRules = {
 };
 
 const CHANGES: readonly (readonly [since: string, change: Partial<VllmRules>, what: string])[] = [
-  ['0.7.0', { logStyle: 'cuda-blocks', latentCache: true }, 'MLA cache (0.7.1); "# cuda blocks" in the log'],
+  ['0.7.0', { logStyle: 'cuda-blocks' }, '"# cuda blocks" in the log'],
+  ['0.7.1', { latentCache: true }, 'MLA keeps its latent vector'],
   ['0.8.0', { core: 'V1', logStyle: 'two-lines' }, 'V1 is the default engine'],
   ['0.9.0', { a100SmallBatch: true, estimatesLength: true }, 'A100 left out of the large default batch (2025-05-11)'],
   ['0.9.2', { groups: true, tokensLogged: 'smallest-group' }, 'hybrid memory allocator (f8a1a2d10)'],
@@ -137,7 +138,8 @@ const CHANGES: readonly (readonly [since: string, change: Partial<VllmRules>, wh
 /** Versions whose numbers were checked against the engine's own code or logs, oldest first. */
 export const VLLM_VERSIONS: readonly string[] = ['0.6.6', '0.8.5', '0.10', '0.11', '0.21', '0.24', '0.27', '0.28'];
 const NEWEST = VLLM_VERSIONS.at(-1) as string;
-const OLDEST = VLLM_VERSIONS[0] as string;
+/** V0's arithmetic is the same from here on; before, block managers differed. */
+const OLDEST = '0.2';
 
 const rulesCache = new Map<string, VllmRules>();
 
