@@ -9,6 +9,7 @@ const { code } = await node(bin('@vscode/vsce/vsce'), [
   'package',
   '--no-dependencies',
   '--allow-missing-repository',
+  '--no-rewrite-relative-links', // the manifest names no repository that they could point into
   '--out',
   VSIX,
 ]);

@@ -15,6 +15,8 @@ const BUILTINS = [
   'docker',
   'ini',
   'json',
+  'markdown-basics',
+  'markdown-language-features',
   'python',
   'shellscript',
   'theme-defaults',

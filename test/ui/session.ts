@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { SAMPLES, VSIX } from '../../scripts/lib/paths.mjs';
 import { launchChromium, WEBGPU_FLAGS } from '../../scripts/vscode/chromium.mjs';
 import { startServer } from '../../scripts/vscode/server.mjs';
-import { openWorkbench, screenshot } from './workbench';
+import { openWorkbench, screenshot, THEMES } from './workbench';
 
 interface Session {
   readonly page: Page;
@@ -49,12 +49,17 @@ async function startSession(): Promise<Session> {
     const folder = mkdtempSync(path.join(tmpdir(), 'kv-planner-ui-'));
     undo.push(() => rmSync(folder, { recursive: true, force: true }));
     cpSync(SAMPLES, folder, { recursive: true });
-    const settings = { 'editor.hover.delay': 100, 'editor.minimap.enabled': false };
+    const settings = {
+      'editor.hover.delay': 100,
+      'editor.minimap.enabled': false,
+      'workbench.colorTheme': THEMES.dark,
+    };
     const server = await startServer({ vsix: VSIX, settings });
     undo.push(() => server.stop());
     const browser = await launchChromium(WEBGPU_FLAGS);
     undo.push(() => browser.close());
-    const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+    const context = await browser.newContext({ viewport: { width: 1600, height: 1200 } });
+    const page = await context.newPage();
     await openWorkbench(page, server.url(folder));
     return { page, close };
   } catch (error) {

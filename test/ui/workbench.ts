@@ -17,7 +17,7 @@ export type Theme = keyof typeof THEMES;
 export async function eventually<T>(
   what: string,
   ask: () => Promise<T | undefined>,
-  milliseconds = 60_000,
+  milliseconds = 30_000,
 ): Promise<T> {
   let problem: unknown;
   for (const until = Date.now() + milliseconds; Date.now() < until; await pause(100)) {
@@ -45,7 +45,7 @@ export async function openWorkbench(page: Page, address: string): Promise<void> 
 /** Opens a file of the folder by its path, as Ctrl+P does. */
 export async function openFile(page: Page, file: string): Promise<void> {
   const name = path.posix.basename(file);
-  const tab = page.locator(`.tabs-container .tab.active[data-resource-name="${name}"]`);
+  const tab = page.locator(`.editor-group-container.active .tab.active[data-resource-name="${name}"]`);
   await eventually(`the file ${file}`, async () => {
     await choose(page, file, name);
     await tab.waitFor({ timeout: 5000 });
