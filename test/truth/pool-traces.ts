@@ -110,7 +110,8 @@ export function* replayPool({ config, steps }: PoolScenario) {
       actual: {
         result: result && { ...outcome, ...('hitTokens' in result ? {} : { hitTokens: undefined }) },
         junction: sharedPrefixBoundary === undefined ? undefined : junction,
-        after: after && stateOf(kv, sequences),
+        // After a single token the recording shows that request's table alone.
+        after: after && stateOf(kv, sequences, input.op === 'append' ? input.id : undefined),
       },
     };
   }
@@ -207,12 +208,14 @@ function appendToken(kv: KvCache, sequence: Sequence, token: number): boolean {
   return admitted;
 }
 
-function stateOf(kv: KvCache, sequences: ReadonlyMap<string, Sequence>): PoolState {
+function stateOf(kv: KvCache, sequences: ReadonlyMap<string, Sequence>, only?: string): PoolState {
   const { pool } = kv;
   const ids = Array.from({ length: pool.blocks - 1 }, (_, i) => i + 1);
   return {
     tables: Object.fromEntries(
-      [...sequences].map(([id, { slot }]) => [id, kv.groups.map((_, group) => [...tableOf(kv, slot, group)])]),
+      [...sequences]
+        .filter(([id]) => only === undefined || id === only)
+        .map(([id, { slot }]) => [id, kv.groups.map((_, group) => [...tableOf(kv, slot, group)])]),
     ),
     free: freeQueue(pool),
     cached: ids.filter((block) => pool.hashGroup[block] !== 0),

@@ -1,0 +1,445 @@
+// biome-ignore-all lint/style/noNonNullAssertion: typed arrays; every index is in range by construction
+import {
+  type BlockPool,
+  createBlockPool,
+  NULL_BLOCK,
+  releaseBlocks,
+  storeBlock,
+  takeBlock,
+  touchBlock,
+} from './block-pool';
+import { createContents, createReader, grown, hashNextBlock, type Reader, startReading, type Text } from './content';
+
+/** One group of layers that share a block table. */
+export interface GroupSpec {
+  /** `state`: one block a request, never reused by another (vLLM's Mamba mode `none`). */
+  readonly kind: 'full' | 'sliding' | 'chunked' | 'state';
+  /** Tokens a block. */
+  readonly blockSize: number;
+  /** Tokens: the sliding window, or the size of an attention chunk. */
+  readonly window?: number;
+}
+
+export interface KvCacheOptions {
+  /** Blocks of the pool, the null block included. */
+  readonly blocks: number;
+  readonly groups: readonly GroupSpec[];
+  readonly caching?: boolean;
+  /** Tokens a request may have (max-model-len). */
+  readonly maxLength?: number;
+  /** Tokens that may be in flight: caps what a window is charged at admission. */
+  readonly inFlightTokens?: number;
+  /** Share of the blocks kept free when a waiting request is admitted beside running ones. */
+  readonly watermark?: number;
+  /** Windowed groups keep hashes every so many tokens; 0: only where a prompt can be replayed; undefined: everywhere. */
+  readonly retention?: number;
+  /** A draft head (EAGLE, MTP) makes every hit one block shorter. */
+  readonly draftHead?: boolean;
+  readonly unhashedFirst?: boolean;
+}
+
+/** Groups of equal kind, looked up together. */
+export interface Kin {
+  readonly kind: GroupSpec['kind'];
+  readonly blockSize: number;
+  readonly window: number;
+  /** Hash blocks in one of this kind's blocks. */
+  readonly factor: number;
+  readonly members: readonly number[];
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+/**
+ * Block tables over one pool, as vLLM V1's KVCacheManager keeps them (v1/core/kv_cache_manager.py and
+ * single_type_kv_cache_manager.py at 0.28). A request that holds or may soon hold blocks has a slot; slots and their
+ * arrays are used again, so that a long run makes no garbage.
+ */
+export interface KvCache {
+  readonly pool: BlockPool;
+  readonly groups: readonly GroupSpec[];
+  readonly kins: readonly Kin[];
+  readonly caching: boolean;
+  readonly maxLength: number;
+  readonly watermarkBlocks: number;
+  readonly retention: number | undefined;
+  readonly draftHead: boolean;
+  /** Tokens one hash covers, and the multiple that hits are rounded to. */
+  readonly hashBlock: number;
+  readonly alignment: number;
+  /** Most blocks a request is charged at admission, by group; Infinity where nothing is recycled. */
+  readonly admissionCaps: readonly number[];
+
+  // by slot × group
+  readonly tables: Int32Array[];
+  readonly lengths: number[];
+  readonly stored: number[];
+  // by slot
+  readonly texts: Writable<Text>[];
+  readonly readers: Reader[];
+  readonly hashes: Int32Array[];
+  readonly hashCounts: number[];
+  /** Prompt tokens of the request, and where a shared prefix ends that windowed groups have not kept (0: none). */
+  readonly promptTokens: number[];
+  readonly junctions: number[];
+  readonly freeSlots: number[];
+
+  // what the last lookup found
+  readonly hits: Int32Array[];
+  readonly hitCounts: number[];
+  hitTokens: number;
+}
+
+const NO_TEXT: Text = {
+  contents: createContents(1),
+  firstRun: 0,
+  promptTokens: 0,
+  outputSource: 0,
+  outputFirst: 0,
+  outputStep: 1,
+  adapter: 0,
+  salt: 0,
+};
+
+export function createKvCache(options: KvCacheOptions): KvCache {
+  const { groups, maxLength = 2 ** 30, inFlightTokens = maxLength, watermark = 0 } = options;
+  const caching = (options.caching ?? true) && groups.every((group) => group.kind !== 'state');
+  const paged = groups.filter((group) => group.kind !== 'state').map((group) => group.blockSize);
+  const hashBlock = paged.reduce(greatestCommonDivisor, paged[0] ?? 1);
+  return {
+    pool: createBlockPool({ blocks: options.blocks, caching, unhashedFirst: options.unhashedFirst }),
+    groups,
+    kins: kinsOf(groups, hashBlock),
+    caching,
+    maxLength,
+    watermarkBlocks: Math.trunc(watermark * options.blocks),
+    retention: options.retention,
+    draftHead: options.draftHead ?? false,
+    hashBlock,
+    alignment: paged.reduce((a, b) => (a * b) / greatestCommonDivisor(a, b), 1),
+    admissionCaps: groups.map((group) => admissionCap(group, inFlightTokens, maxLength)),
+    tables: [],
+    lengths: [],
+    stored: [],
+    texts: [],
+    readers: [],
+    hashes: [],
+    hashCounts: [],
+    promptTokens: [],
+    junctions: [],
+    freeSlots: [],
+    hits: groups.map(() => new Int32Array(64)),
+    hitCounts: groups.map(() => 0),
+    hitTokens: 0,
+  };
+}
+
+const greatestCommonDivisor = (a: number, b: number): number => (b === 0 ? a : greatestCommonDivisor(b, a % b));
+
+/** Full attention comes first: its hit bounds the others. */
+function kinsOf(groups: readonly GroupSpec[], hashBlock: number): readonly Kin[] {
+  const kins = new Map<string, Kin & { members: number[] }>();
+  groups.forEach(({ kind, blockSize, window = 0 }, group) => {
+    const key = `${kind} ${blockSize} ${window}`;
+    const kin = kins.get(key) ?? { kind, blockSize, window, factor: blockSize / hashBlock, members: [] };
+    kin.members.push(group);
+    kins.set(key, kin);
+  });
+  return [...kins.values()].sort((a, b) => Number(a.kind !== 'full') - Number(b.kind !== 'full'));
+}
+
+/** v1/kv_cache_interface.py: `max_admission_blocks_per_request`. */
+function admissionCap({ kind, window = 0, blockSize }: GroupSpec, inFlight: number, maxLength: number): number {
+  switch (kind) {
+    case 'sliding':
+      return Math.ceil(Math.min(window - 1 + inFlight, maxLength) / blockSize) + 1;
+    case 'chunked':
+      return Math.ceil(Math.min(window + inFlight, maxLength) / blockSize);
+    default:
+      return Number.POSITIVE_INFINITY;
+  }
+}
+
+/** A slot with empty tables for the request whose text is copied in. */
+export function openSlot(kv: KvCache, text: Text): number {
+  const slot = kv.freeSlots.pop() ?? addSlot(kv);
+  Object.assign(kv.texts[slot]!, text);
+  startReading(kv.readers[slot]!, kv.texts[slot]!);
+  kv.hashCounts[slot] = 0;
+  kv.promptTokens[slot] = text.promptTokens;
+  kv.junctions[slot] = 0;
+  return slot;
+}
+
+function addSlot(kv: KvCache): number {
+  const slot = kv.texts.length;
+  kv.texts.push({ ...NO_TEXT });
+  kv.readers.push(createReader());
+  kv.hashes.push(new Int32Array(128));
+  kv.hashCounts.push(0);
+  kv.promptTokens.push(0);
+  kv.junctions.push(0);
+  for (let group = 0; group < kv.groups.length; group++) {
+    kv.tables.push(new Int32Array(64));
+    kv.lengths.push(0);
+    kv.stored.push(0);
+  }
+  return slot;
+}
+
+/** Frees what the slot holds: per group, last block first, so that a prompt's beginning is evicted last. */
+export function closeSlot(kv: KvCache, slot: number): void {
+  const base = slot * kv.groups.length;
+  for (let at = base; at < base + kv.groups.length; at++) {
+    const length = kv.lengths[at]!;
+    releaseBlocks(kv.pool, kv.tables[at]!, length - 1, length, -1);
+    kv.lengths[at] = 0;
+    kv.stored[at] = 0;
+  }
+  kv.freeSlots.push(slot);
+}
+
+/** Computes the slot's chained hashes up to `count` hash blocks; each is computed once. */
+export function hashUpTo(kv: KvCache, slot: number, count: number): Int32Array {
+  let hashes = kv.hashes[slot]!;
+  let done = kv.hashCounts[slot]!;
+  if (done < count) {
+    if (hashes.length < count * 2) {
+      hashes = grown(hashes, Math.max(count * 2, hashes.length * 2));
+      kv.hashes[slot] = hashes;
+    }
+    const reader = kv.readers[slot]!;
+    const text = kv.texts[slot]!;
+    for (; done < count; done++) {
+      hashNextBlock(reader, text, kv.hashBlock);
+      hashes[done * 2] = reader.lo;
+      hashes[done * 2 + 1] = reader.hi;
+    }
+    kv.hashCounts[slot] = done;
+  }
+  return hashes;
+}
+
+/** Tokens at the front that attention no longer reads once `computed` tokens are done. */
+function skippedTokens(kv: KvCache, group: number, computed: number): number {
+  const { kind, window = 0 } = kv.groups[group]!;
+  switch (kind) {
+    case 'sliding':
+      return Math.max(0, computed - window + 1);
+    case 'chunked':
+      return Math.floor(computed / window) * window;
+    default:
+      return 0;
+  }
+}
+
+const requiredBlocks = (kv: KvCache, group: number, tokens: number): number =>
+  kv.groups[group]!.kind === 'state' ? 1 : Math.ceil(tokens / kv.groups[group]!.blockSize);
+
+/** Free blocks that giving this request room for `tokens` would use, counting hits that nobody holds right now. */
+function blocksToAllocate(kv: KvCache, slot: number, tokens: number, computed: number, capped: boolean): number {
+  const { references } = kv.pool;
+  let sum = 0;
+  for (let group = 0; group < kv.groups.length; group++) {
+    const held = kv.lengths[slot * kv.groups.length + group]!;
+    let required = requiredBlocks(kv, group, tokens);
+    if (capped && required > kv.admissionCaps[group]!) {
+      required = kv.admissionCaps[group]!;
+    }
+    if (held > 0) {
+      sum += Math.max(required - held, 0);
+      continue;
+    }
+    const hits = kv.hitCounts[group]!;
+    const skipped = Math.floor(skippedTokens(kv, group, computed) / kv.groups[group]!.blockSize);
+    sum += Math.max(required - Math.max(skipped, hits), 0);
+    for (let i = skipped, found = kv.hits[group]!; i < hits; i++) {
+      if (found[i] !== NULL_BLOCK && references[found[i]!] === 0) {
+        sum++;
+      }
+    }
+  }
+  return sum;
+}
+
+/** Frees the blocks that a window has passed, on the count of processed tokens; last first. */
+function releaseSkipped(kv: KvCache, slot: number, computed: number): void {
+  for (let group = 0; group < kv.groups.length; group++) {
+    const skipped = skippedTokens(kv, group, computed);
+    if (skipped <= 0) {
+      continue;
+    }
+    const at = slot * kv.groups.length + group;
+    const table = kv.tables[at]!;
+    const end = Math.min(Math.floor(skipped / kv.groups[group]!.blockSize), kv.lengths[at]!);
+    let start = end;
+    while (start > 0 && table[start - 1] !== NULL_BLOCK) {
+      start--;
+    }
+    if (start < end) {
+      releaseBlocks(kv.pool, table, end - 1, end - start, -1);
+      table.fill(NULL_BLOCK, start, end);
+    }
+  }
+}
+
+export interface Admission {
+  /** The whole known sequence must fit before the first chunk is admitted (scheduler-reserve-full-isl). */
+  readonly wholeMustFit: boolean;
+  /** Other requests run: the watermark counts. */
+  readonly othersRun: boolean;
+}
+
+/**
+ * Room for a waiting request's first chunk, after `lookUp` on the same slot: `fresh` tokens behind the hits. `tokens` is
+ * all the request has so far. False leaves everything as it was.
+ */
+export function admit(kv: KvCache, slot: number, fresh: number, tokens: number, rule: Admission): boolean {
+  const computed = kv.hitTokens;
+  const spare = kv.pool.free - (rule.othersRun ? kv.watermarkBlocks : 0);
+  if (rule.wholeMustFit && blocksToAllocate(kv, slot, Math.min(tokens, kv.maxLength), computed, true) > spare) {
+    return false;
+  }
+  const end = Math.min(computed + fresh, kv.maxLength);
+  if (blocksToAllocate(kv, slot, end, computed, false) > spare) {
+    return false;
+  }
+  takeHits(kv, slot, computed);
+  extendTables(kv, slot, end);
+  if (kv.caching) {
+    storeFullBlocks(kv, slot, Math.min(end, tokens));
+  }
+  return true;
+}
+
+/** Room for `fresh` more tokens of a request that runs. False: the pool is short; windows are trimmed all the same. */
+export function extend(kv: KvCache, slot: number, computed: number, fresh: number, tokens: number): boolean {
+  const end = Math.min(computed + fresh, kv.maxLength);
+  releaseSkipped(kv, slot, computed);
+  if (blocksToAllocate(kv, slot, end, computed, false) > kv.pool.free) {
+    return false;
+  }
+  extendTables(kv, slot, end);
+  if (kv.caching) {
+    storeFullBlocks(kv, slot, Math.min(end, tokens));
+  }
+  return true;
+}
+
+function roomFor(kv: KvCache, at: number, length: number): Int32Array {
+  const table = kv.tables[at]!;
+  if (table.length >= length) {
+    return table;
+  }
+  const larger = grown(table, Math.max(length, table.length * 2));
+  kv.tables[at] = larger;
+  return larger;
+}
+
+function takeHits(kv: KvCache, slot: number, computed: number): void {
+  for (let group = 0; group < kv.groups.length; group++) {
+    const at = slot * kv.groups.length + group;
+    const skipped = Math.floor(skippedTokens(kv, group, computed) / kv.groups[group]!.blockSize);
+    const count = Math.max(skipped, kv.hitCounts[group]!);
+    const table = roomFor(kv, at, count);
+    const found = kv.hits[group]!;
+    table.fill(NULL_BLOCK, 0, skipped);
+    for (let i = skipped; i < count; i++) {
+      const block = found[i]!;
+      table[i] = block;
+      if (block !== NULL_BLOCK) {
+        touchBlock(kv.pool, block);
+      }
+    }
+    kv.lengths[at] = count;
+    kv.stored[at] = count;
+  }
+}
+
+function extendTables(kv: KvCache, slot: number, tokens: number): void {
+  for (let group = 0; group < kv.groups.length; group++) {
+    const at = slot * kv.groups.length + group;
+    const required = requiredBlocks(kv, group, tokens);
+    let length = kv.lengths[at]!;
+    if (length < required) {
+      const table = roomFor(kv, at, required);
+      while (length < required) {
+        table[length++] = takeBlock(kv.pool);
+      }
+      kv.lengths[at] = length;
+    }
+  }
+}
+
+/** Gives full blocks their hashes, up to `tokens`. */
+function storeFullBlocks(kv: KvCache, slot: number, tokens: number): void {
+  const several = kv.groups.length > 1;
+  const aligned = several ? tokens - (tokens % kv.alignment) : tokens;
+  for (const kin of kv.kins) {
+    const limit = several && kv.draftHead && aligned > 0 ? Math.min(tokens, aligned + kin.blockSize) : aligned;
+    const full = Math.floor(limit / kin.blockSize);
+    for (const group of kin.members) {
+      const at = slot * kv.groups.length + group;
+      const from = kv.stored[at]!;
+      if (from < full) {
+        storeRange(kv, slot, kin, group, from, full);
+        kv.stored[at] = full;
+      }
+    }
+  }
+}
+
+function storeRange(kv: KvCache, slot: number, kin: Kin, group: number, from: number, end: number): void {
+  const hashes = hashUpTo(kv, slot, end * kin.factor);
+  const table = kv.tables[slot * kv.groups.length + group]!;
+  const sparse = kin.kind === 'sliding';
+  for (let i = from; i < end; i++) {
+    const block = table[i]!;
+    if (block !== NULL_BLOCK && (!sparse || keepsHash(kv, slot, kin, i))) {
+      const hash = ((i + 1) * kin.factor - 1) * 2;
+      storeBlock(kv.pool, block, hashes[hash]!, hashes[hash + 1]!, group);
+    }
+  }
+}
+
+/** Blocks in a row that a hit needs at its end. */
+export const windowBlocks = (kin: Kin, draftHead: boolean): number =>
+  Math.ceil((kin.window - 1) / kin.blockSize) + (draftHead ? 1 : 0);
+
+/** Sparse retention: only blocks that can end a hit are worth a hash (vLLM `reachable_block_mask`). */
+function keepsHash(kv: KvCache, slot: number, kin: Kin, block: number): boolean {
+  const need = windowBlocks(kin, kv.draftHead);
+  const shift = kv.draftHead ? 1 : 0;
+  const segment = kv.retention === undefined ? kv.alignment : kv.retention;
+  if (segment > 0) {
+    const each = segment / kin.blockSize;
+    if (need >= each || (block >= shift && (block - shift) % each >= each - need)) {
+      return true;
+    }
+  }
+  if (kv.retention === undefined) {
+    return false;
+  }
+  return (
+    endsAt(kv, kin, block, kv.promptTokens[slot]! - 1, need, shift) ||
+    (kv.junctions[slot]! > 0 && endsAt(kv, kin, block, kv.junctions[slot]!, need, shift))
+  );
+}
+
+function endsAt(kv: KvCache, kin: Kin, block: number, boundary: number, need: number, shift: number): boolean {
+  const end = (Math.floor(boundary / kv.alignment) * kv.alignment) / kin.blockSize + shift;
+  return block >= end - need && block < end;
+}
+
+/** Physical block and offset of a token; the group's table decides. Undefined outside the table. */
+export function locate(
+  table: ArrayLike<number>,
+  blockSize: number,
+  token: number,
+): { readonly block: number; readonly offset: number } | undefined {
+  const block = table[Math.floor(token / blockSize)];
+  return block === undefined || token < 0 ? undefined : { block, offset: token % blockSize };
+}
+
+export const tableOf = (kv: KvCache, slot: number, group = 0): Int32Array =>
+  kv.tables[slot * kv.groups.length + group]!.subarray(0, kv.lengths[slot * kv.groups.length + group]!);

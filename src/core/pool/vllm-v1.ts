@@ -1,0 +1,312 @@
+// biome-ignore-all lint/style/noNonNullAssertion: typed arrays; every index is in range by construction
+import {
+  type Admission,
+  admit,
+  closeSlot,
+  createKvCache,
+  extend,
+  type KvCache,
+  type KvCacheOptions,
+  openSlot,
+} from './kv-cache';
+import { lookUp } from './lookup';
+import { atDeque, createDeque, createHeap, popFront, popHeap, pushBack, pushFront, pushHeap } from './queues';
+import {
+  clearStep,
+  createRequests,
+  createStep,
+  noteScheduled,
+  type Requests,
+  type Scheduler,
+  type Space,
+  STATUS,
+  takeBack,
+  textOf,
+} from './scheduler';
+import type { Traffic } from './traffic';
+
+export interface VllmV1Options extends KvCacheOptions {
+  /** max-num-batched-tokens: tokens scheduled in one step. */
+  readonly batchTokens: number;
+  /** max-num-seqs. */
+  readonly maxSequences: number;
+  readonly policy?: 'fcfs' | 'priority';
+  /** scheduler-reserve-full-isl: on since 0.19. */
+  readonly reserveWholePrompt?: boolean;
+  readonly chunkedPrefill?: boolean;
+  /** long-prefill-token-threshold: most tokens of one request in one step; 0 is no limit. */
+  readonly longPrefill?: number;
+}
+
+export interface VllmV1 extends Scheduler {
+  readonly kv: KvCache;
+  readonly slotOf: (request: number) => number;
+  readonly runningList: () => number[];
+  readonly waitingList: () => number[];
+}
+
+/**
+ * vLLM V1's scheduler (v1/core/sched/scheduler.py at 0.28), one batch in flight: running requests first, then waiting
+ * ones if nothing was preempted; on a full pool the last running request (or the least urgent) is preempted, all its
+ * blocks are freed and it starts again from the prefix cache.
+ */
+export function createVllmV1(traffic: Traffic, options: VllmV1Options): VllmV1 {
+  const kv = createKvCache(options);
+  const requests = createRequests(traffic);
+  const step = createStep(Math.min(options.maxSequences, traffic.count) + 1);
+  const { computed, tokens, status } = requests;
+  const byPriority = options.policy === 'priority';
+  const comesBefore = (a: number, b: number) => isMoreUrgent(requests, a, b);
+  const queue = createDeque();
+  const heap = createHeap(comesBefore);
+  const running = new Int32Array(step.requests.length);
+  const slots = new Int32Array(traffic.count).fill(-1);
+  const longPrefill = options.longPrefill || Number.POSITIVE_INFINITY;
+  const rule: { -readonly [K in keyof Admission]: Admission[K] } = {
+    wholeMustFit: options.reserveWholePrompt ?? true,
+    othersRun: false,
+  };
+  let runningCount = 0;
+  let candidate = -1;
+
+  const waitingCount = () => (byPriority ? heap.size : queue.size);
+  const peek = () => (byPriority ? heap.items[0]! : atDeque(queue, 0));
+  const take = () => (byPriority ? popHeap(heap) : popFront(queue));
+
+  /** The head of the queue keeps its slot, and with it its hashes, from one attempt to the next. */
+  function slotForHead(request: number): number {
+    if (candidate !== request) {
+      dropCandidate();
+      slots[request] = openSlot(kv, textOf(traffic, request));
+      candidate = request;
+    }
+    return slots[request]!;
+  }
+
+  function dropCandidate(): void {
+    if (candidate >= 0) {
+      closeSlot(kv, slots[candidate]!);
+      slots[candidate] = -1;
+      candidate = -1;
+    }
+  }
+
+  function removeRunning(at: number): void {
+    running.copyWithin(at, at + 1, runningCount);
+    runningCount--;
+  }
+
+  function preempt(request: number): void {
+    closeSlot(kv, slots[request]!);
+    slots[request] = -1;
+    requests.lost[request] = Math.max(requests.lost[request]!, computed[request]!);
+    computed[request] = 0;
+    requests.preemptions[request]!++;
+    status[request] = STATUS.preempted;
+    step.preempted[step.preemptedCount++] = request;
+    if (byPriority) {
+      pushHeap(heap, request);
+    } else {
+      pushFront(queue, request);
+    }
+  }
+
+  function leastUrgent(): number {
+    let worst = 0;
+    for (let i = 1; i < runningCount; i++) {
+      if (isMoreUrgent(requests, running[worst]!, running[i]!)) {
+        worst = i;
+      }
+    }
+    return worst;
+  }
+
+  let index = 0;
+  let budget = 0;
+
+  /** Room for a running request, preempting others as needed; false when it had to go itself. */
+  function makeRoom(request: number, fresh: number): boolean {
+    while (!extend(kv, slots[request]!, computed[request]!, fresh, tokens[request]!)) {
+      const at = byPriority ? leastUrgent() : runningCount - 1;
+      const victim = running[at]!;
+      removeRunning(at);
+      if (at < index) {
+        budget += takeBack(step, requests, victim);
+        index--;
+      }
+      preempt(victim);
+      if (victim === request) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  function scheduleRunning(): void {
+    for (index = 0; index < runningCount && budget > 0; index++) {
+      const request = running[index]!;
+      const fresh = Math.min(tokens[request]! - computed[request]!, longPrefill, budget);
+      if (fresh === 0) {
+        continue;
+      }
+      if (!makeRoom(request, fresh)) {
+        return;
+      }
+      noteScheduled(step, requests, request, fresh);
+      budget -= fresh;
+    }
+  }
+
+  function scheduleWaiting(now: number): void {
+    while (waitingCount() > 0 && budget > 0 && runningCount < options.maxSequences) {
+      const request = peek();
+      const slot = slotForHead(request);
+      const hit = lookUp(kv, slot, tokens[request]!);
+      const rest = Math.min(tokens[request]! - hit, longPrefill);
+      if (options.chunkedPrefill === false && rest > budget) {
+        return;
+      }
+      const fresh = Math.min(rest, budget);
+      rule.othersRun = runningCount > 0;
+      if (!admit(kv, slot, fresh, tokens[request]!, rule)) {
+        return;
+      }
+      take();
+      candidate = -1;
+      noteAdmitted(requests, request, hit, now);
+      running[runningCount++] = request;
+      noteScheduled(step, requests, request, fresh);
+      budget -= fresh;
+    }
+  }
+
+  function schedule(now: number): void {
+    clearStep(step);
+    budget = options.batchTokens;
+    scheduleRunning();
+    if (step.preemptedCount === 0) {
+      scheduleWaiting(now);
+    }
+    for (let i = 0; i < step.count; i++) {
+      computed[step.requests[i]!]! += step.tokens[i]!;
+    }
+  }
+
+  function finish(request: number, now: number): void {
+    closeSlot(kv, slots[request]!);
+    slots[request] = -1;
+    status[request] = STATUS.finished;
+    requests.finished[request] = now;
+    step.finished[step.finishedCount++] = request;
+  }
+
+  function commit(now: number): void {
+    for (let i = 0; i < step.count; i++) {
+      const request = step.requests[i]!;
+      if (computed[request] === tokens[request] && sample(requests, request, kv.maxLength, now)) {
+        finish(request, now);
+      }
+    }
+    if (step.finishedCount > 0) {
+      let kept = 0;
+      for (let i = 0; i < runningCount; i++) {
+        if (status[running[i]!] === STATUS.running) {
+          running[kept++] = running[i]!;
+        }
+      }
+      runningCount = kept;
+    }
+  }
+
+  function enqueue(request: number): string | undefined {
+    const prompt = traffic.prompts[request]!;
+    if (prompt >= kv.maxLength) {
+      status[request] = STATUS.rejected;
+      return `The prompt of ${prompt} tokens leaves no room in a maximum length of ${kv.maxLength}.`;
+    }
+    if (prompt === 0) {
+      status[request] = STATUS.rejected;
+      return 'The prompt is empty.';
+    }
+    status[request] = STATUS.waiting;
+    if (byPriority) {
+      pushHeap(heap, request);
+    } else {
+      pushBack(queue, request);
+    }
+    return undefined;
+  }
+
+  function dropHead(): number {
+    if (waitingCount() === 0) {
+      return -1;
+    }
+    dropCandidate();
+    const request = take();
+    status[request] = STATUS.rejected;
+    return request;
+  }
+
+  return {
+    name: 'vLLM V1',
+    kv,
+    requests,
+    step,
+    enqueue,
+    schedule,
+    commit,
+    running: () => runningCount,
+    waiting: waitingCount,
+    dropHead,
+    space: () => spaceOf(kv, requests, running, runningCount, slots),
+    slotOf: (request) => slots[request]!,
+    runningList: () => [...running.subarray(0, runningCount)],
+    waitingList: () =>
+      byPriority
+        ? [...heap.items.subarray(0, heap.size)].sort((a, b) => (comesBefore(a, b) ? -1 : 1))
+        : Array.from({ length: queue.size }, (_, i) => atDeque(queue, i)),
+  };
+}
+
+/** Smaller priority value, then earlier arrival. */
+const isMoreUrgent = ({ traffic: { priorities }, arrived }: Requests, a: number, b: number): boolean =>
+  (priorities[a]! - priorities[b]! || arrived[a]! - arrived[b]! || a - b) < 0;
+
+/** Owned and findable room of a paged cache; what the owners' last blocks do not hold is the tail waste. */
+function spaceOf(kv: KvCache, { computed }: Requests, list: Int32Array, count: number, slots: Int32Array): Space {
+  const { pool, groups } = kv;
+  const size = groups[0]!.blockSize;
+  let tails = 0;
+  for (let i = 0; i < count; i++) {
+    const request = list[i]!;
+    for (let group = 0; group < groups.length; group++) {
+      const length = kv.lengths[slots[request]! * groups.length + group]!;
+      tails += Math.max(0, length * groups[group]!.blockSize - computed[request]!);
+    }
+  }
+  const owned = (pool.blocks - 1 - pool.free) * size;
+  return { total: (pool.blocks - 1) * size, owned, cached: pool.reusable * size, held: owned - tails };
+}
+
+export function noteAdmitted(requests: Requests, request: number, hit: number, now: number): void {
+  requests.status[request] = STATUS.running;
+  requests.computed[request] = hit;
+  if (requests.admitted[request]! < 0) {
+    requests.admitted[request] = now;
+    requests.hitTokens[request] = hit;
+  } else {
+    requests.recomputed[request]! += Math.max(0, requests.lost[request]! - hit);
+  }
+  requests.lost[request] = 0;
+}
+
+/** One more token; true when the request is done. */
+export function sample(requests: Requests, request: number, maxLength: number, now: number): boolean {
+  const { tokens, firstToken, traffic } = requests;
+  const total = ++tokens[request]!;
+  const prompt = traffic.prompts[request]!;
+  if (firstToken[request]! < 0) {
+    firstToken[request] = now;
+  }
+  return total - prompt >= traffic.outputs[request]! || total >= maxLength;
+}
