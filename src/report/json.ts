@@ -144,6 +144,7 @@ function poolOf(pool: Pool): object {
       maxConcurrencyAsLogged: pool.logged.maxConcurrency.value,
       logLines: [...pool.logged.lines],
     }),
+    ...(pool.hostTier && { hostTier: { bytes: whole(pool.hostTier.bytes), tokens: whole(pool.hostTier.tokens) } }),
   };
 }
 

@@ -105,6 +105,12 @@ function blocks({ layout, pool, atMaxLength }: KvPlan): Section {
       rowOf('Concurrency at the maximum length, as logged', pool.logged.maxConcurrency),
     );
   }
+  if (pool?.hostTier) {
+    rows.push(
+      rowOf('Host memory for blocks, whole replica', pool.hostTier.bytes),
+      rowOf('Tokens it takes', pool.hostTier.tokens),
+    );
+  }
   const parts: Block[] = [{ kind: 'rows', rows }, ...groups(layout), ...ranks({ layout, pool })];
   if (pool?.logged) {
     const caption = isEstimated(pool.bytes)

@@ -160,6 +160,13 @@ export interface Pool {
   readonly decidingRank: number;
   /** What this version prints of it; absent while the max length is unknown. */
   readonly logged?: Logged;
+  /** Host memory that takes blocks, of one replica; absent when the launch asks for none. */
+  readonly hostTier?: HostTier;
+}
+
+export interface HostTier {
+  readonly bytes: Figure;
+  readonly tokens: Figure;
 }
 
 export interface Logged {

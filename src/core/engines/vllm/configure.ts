@@ -32,7 +32,10 @@ export interface VllmConfiguration extends Configuration {
   /** Bytes per GPU that replace the profiled budget. */
   readonly kvCacheMemory?: number;
   readonly eager: boolean;
+  /** V0's host blocks, per GPU. */
   readonly swapBytes: number;
+  /** V1's native host offload, over all GPUs of a replica; 0 when it is off. */
+  readonly offloadBytes: number;
   /** How state layers keep their states. */
   readonly states: StateRules;
   readonly speculation: Speculation;
@@ -105,6 +108,7 @@ export function configure(input: ConfigureInput): VllmConfiguration {
     blocksOverride: settings.number('num-gpu-blocks-override'),
     kvCacheMemory: settings.number('kv-cache-memory-bytes'),
     eager,
+    offloadBytes: offloadBytes(settings, rules),
     swapBytes: (settings.number('swap-space') ?? 4) * GiB,
     states: stateRules(model, settings, rules, speculation.tokens),
     speculation,
@@ -149,6 +153,12 @@ function stageAt(layer: number, stages: readonly number[]): number {
     stage++;
   }
   return stage;
+}
+
+/** `kv-offloading-size` is a total over the tensor-parallel ranks; lmcache ignores it. */
+function offloadBytes(settings: Settings, rules: VllmRules): number {
+  const native = (settings.text('kv-offloading-backend') ?? 'native') === 'native';
+  return rules.core === 'V1' && native ? (settings.number('kv-offloading-size') ?? 0) * GiB : 0;
 }
 
 const unless = (settings: Settings, name: string, fallback: number): number | undefined =>

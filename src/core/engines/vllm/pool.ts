@@ -1,7 +1,7 @@
 /** KV bytes → blocks, and what this version prints of them. Source: vLLM 0.28, v1/core/kv_cache_utils.py; 0.6.6, worker/worker.py. */
 import { figure, type Origin } from '../../figure';
 import { ceilDiv, type Estimate, GiB, isExact, pythonRound2, toFixedHalfEven, withCommas } from '../../units';
-import type { Layout, Logged, Pool, Rank } from '../engine';
+import type { HostTier, Layout, Logged, Pool, Rank } from '../engine';
 import type { VllmConfiguration } from './configure';
 
 const SOURCE = 'vLLM 0.28, v1/core/kv_cache_utils.py';
@@ -50,6 +50,42 @@ export function poolOf(c: VllmConfiguration, layout: Layout, kv: readonly Estima
     ranks: layout.ranks.map((_, i) => ({ kvBytes: (kv[i] as Estimate).value, blocks: blocksAt(i, 'value') })),
     decidingRank,
     logged: loggedOf(c, layout, blocks, own.value, range),
+    hostTier: hostTierOf(c, layout),
+  };
+}
+
+/**
+ * Source: vLLM 0.28, v1/kv_offload (a block of host memory holds the block of every GPU); 0.6.6, worker/worker.py
+ * (swap space is per GPU).
+ */
+function hostTierOf(c: VllmConfiguration, layout: Layout): HostTier | undefined {
+  const gpus = c.placement.tensor * c.placement.pipeline;
+  const bytes = c.rules.core === 'V0' ? c.swapBytes * gpus : c.offloadBytes;
+  if (bytes === 0) {
+    return undefined;
+  }
+  const perBlock = layout.ranks.reduce((total, rank) => total + rank.bytesPerBlock, 0) * c.placement.tensor;
+  const blocks = Math.floor(bytes / perBlock);
+  const tokens =
+    layout.groups.length === 1 || c.maxLength === undefined
+      ? blocks * layout.blockSize * layout.tokensPerSlot
+      : Math.trunc(concurrencyOf(blocks, c.maxLength, c, layout) * c.maxLength);
+  const origins = [
+    {
+      kind: 'file' as const,
+      text: c.rules.core === 'V0' ? 'swap-space, GiB per GPU' : 'kv-offloading-size, GiB over all GPUs of a replica',
+    },
+  ];
+  return {
+    bytes: figure(bytes, 'bytes', () => ({ symbols: 'host memory', numbers: withCommas(bytes), origins }), {
+      scope: 'whole deployment',
+    }),
+    tokens: figure(tokens, 'tokens', () => ({
+      symbols: '⌊host bytes ÷ bytes of one block on all GPUs⌋ × block size',
+      numbers: `⌊${withCommas(bytes)} ÷ ${withCommas(perBlock)}⌋ = ${withCommas(blocks)} blocks, ${withCommas(tokens)} tokens`,
+      origins,
+      source: 'vLLM 0.28, v1/kv_offload',
+    })),
   };
 }
 
