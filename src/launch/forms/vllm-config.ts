@@ -3,8 +3,9 @@ import { isMap } from 'yaml';
 import { isOptionKey, roleOf } from '../assemble';
 import { readConfig } from '../config-file';
 import type { LaunchEngine } from '../engines';
-import type { Insertion } from '../launch';
+import type { Insertion, TextRange } from '../launch';
 import type { YamlDocument } from '../yaml/document';
+import { endOfItem, eolOf } from '../yaml/insertion';
 import { scalarText } from '../yaml/scalar';
 import { entries, nodeRange } from '../yaml/view';
 import type { YamlForm } from './form';
@@ -43,6 +44,7 @@ export const vllmConfig: YamlForm = {
       return;
     }
     const range = nodeRange(doc, doc.root);
+    const head = scalarText(doc, first.keyNode).extent;
     const { options, model } = readConfig(doc, engine, reading.lines());
     reading.found({
       file: reading.input.name,
@@ -51,25 +53,24 @@ export const vllmConfig: YamlForm = {
       role: roleOf(options),
       title: reading.input.name.replace(/^.*[\\/]/, ''),
       range,
-      head: scalarText(doc, first.keyNode).extent,
+      head,
       options,
-      ...(model ? { model } : {}),
+      model,
       environment: new Map(),
       hardware: {},
       directives: [],
-      ...insertionOf(doc, range.end, doc.root.flow === true),
+      insertion: insertionOf(doc, head, range.end, doc.root.flow === true),
     });
   },
 };
 
-function insertionOf(doc: YamlDocument, end: number, flow: boolean): { insertion?: Insertion } {
-  if (flow) {
-    return {};
+function insertionOf(doc: YamlDocument, first: TextRange, end: number, flow: boolean): Insertion | undefined {
+  const lineStart = doc.text.lastIndexOf('\n', first.start - 1) + 1;
+  const indent = doc.text.slice(lineStart, first.start).replace('\uFEFF', '');
+  if (flow || !/^ *$/.test(indent)) {
+    return undefined;
   }
-  const line = doc.text.indexOf('\n', end);
-  const rest = doc.text.slice(end, line === -1 ? doc.text.length : line);
-  const at = /^\s*(?:#.*)?$/.test(rest) ? end + rest.trimEnd().length : end;
-  return {
-    insertion: { at, text: '\n{name}: {value}', layers: [{ kind: 'yaml-typed', range: { start: at, end: at } }] },
-  };
+  const at = endOfItem(doc.text, end);
+  const layers = [{ kind: 'yaml-typed' as const, range: { start: at, end: at } }];
+  return { at, text: `${eolOf(doc.text)}${indent}{name}: {value}`, layers };
 }

@@ -173,8 +173,22 @@ function assign(run: Run, node: Node): void {
   }
   const appends = run.script.text.startsWith('+=', name.endIndex);
   const read = readValue(run, value, node);
-  run.scope.variables.set(name.text, appends ? appended(run.scope.variables.get(name.text), read) : read);
+  const before = appends ? run.scope.variables.get(name.text) : undefined;
+  run.scope.variables.set(name.text, bounded(name.text, appends ? appended(before, read) : read));
 }
+
+/** More than any command line holds: a text that doubles is not followed for ever. */
+const MAX_TEXT = 100_000;
+const MAX_WORDS = 10_000;
+
+function bounded(name: string, value: Value): Value {
+  const large =
+    (value.kind === 'text' && value.text.text.length > MAX_TEXT) ||
+    (value.kind === 'array' && (value.words.length > MAX_WORDS || lengthOf(value.words) > MAX_TEXT));
+  return large ? { kind: 'unknown', reason: `${name} is too long` } : value;
+}
+
+const lengthOf = (words: readonly Mapped[]): number => words.reduce((sum, w) => sum + w.text.length, 0);
 
 function readValue(run: Run, value: Node | null, node: Node): Value {
   if (!value) {

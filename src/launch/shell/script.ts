@@ -2,7 +2,7 @@
 import type { Node } from 'web-tree-sitter';
 import { assemble } from '../assemble';
 import { readEnvFile } from '../env-file';
-import type { Form, TextRange } from '../launch';
+import type { Form, Layer, TextRange } from '../launch';
 import type { Reading } from '../reading';
 import { asText, type Mapped, part, rangeOf, unresolvedIn } from '../text/mapped';
 import type { Lookup } from '../words/expand';
@@ -109,14 +109,21 @@ const RUNS_INPUT = /(?:^|\/)(?:ba|z|da|k)?sh$|(?:^|\/)(?:ssh|sbatch|qsub)$/;
 
 /** A body that goes to a shell or into a script is commands; any other is a file that a command may name. */
 function readHeredoc(c: Context, heredoc: Heredoc): void {
-  const body = part(c.script, heredoc.from, heredoc.to);
+  const body = heredocBody(c, heredoc);
   if (heredoc.path !== undefined) {
     c.reading.written.set(heredoc.path, { body, lookup: heredoc.literal ? undefined : lookupIn(heredoc.scope) });
   }
   const script = /^#!.*sh\b/.test(body.text) || /\.(?:ba)?sh$/.test(heredoc.path ?? '');
   if (script || (heredoc.path === undefined && heredoc.words.some((w) => RUNS_INPUT.test(w.text)))) {
-    read({ ...c, script: body, depth: c.depth + 1 }, newScope());
+    // Where the delimiter is not quoted, the outer shell fills in its variables first.
+    read({ ...c, script: body, depth: c.depth + 1 }, heredoc.literal ? newScope() : copyScope(heredoc.scope));
   }
+}
+
+function heredocBody(c: Context, heredoc: Heredoc): Mapped {
+  const body = part(c.script, heredoc.from, heredoc.to);
+  const filled: Layer = { kind: 'shell-heredoc', range: body.extent };
+  return heredoc.literal ? body : { ...body, layers: [...body.layers, filled] };
 }
 
 function lookupIn(scope: Scope): Lookup {

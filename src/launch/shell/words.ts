@@ -26,10 +26,14 @@ export interface WordContext {
 interface Sink extends WordContext {
   readonly words: Mapped[];
   word: Builder | undefined;
+  depth: number;
 }
 
+/** Words inside words are followed this far. */
+const MAX_DEPTH = 100;
+
 export function expandWord(node: Node, context: WordContext): readonly Mapped[] {
-  const sink: Sink = { ...context, words: [], word: undefined };
+  const sink: Sink = { ...context, words: [], word: undefined, depth: 0 };
   addNode(sink, node, undefined);
   const plain = sink.words.length === 0;
   endWord(sink);
@@ -41,7 +45,7 @@ export function expandWord(node: Node, context: WordContext): readonly Mapped[] 
 export function expandText(node: Node, context: WordContext): Mapped {
   const extent = placeOf(context, node.startIndex, node.endIndex);
   return finish(
-    joined(context, (sink) => addNode(sink, node, NO_SPLIT)),
+    joined(context, 0, (sink) => addNode(sink, node, NO_SPLIT)),
     context.script.layers,
     extent,
   );
@@ -50,8 +54,8 @@ export function expandText(node: Node, context: WordContext): Mapped {
 /** Stands for quotes where nothing is split but no quotes are written. */
 const NO_SPLIT: Span = { kind: 'shell-double', start: -1, end: -1 };
 
-function joined(context: WordContext, add: (sink: Sink) => void): Builder {
-  const sink: Sink = { ...context, words: [], word: builder() };
+function joined(context: WordContext, depth: number, add: (sink: Sink) => void): Builder {
+  const sink: Sink = { ...context, words: [], word: builder(), depth };
   add(sink);
   const b = builder();
   const all = [...sink.words, ...(sink.word ? [{ text: sink.word.text, segments: sink.word.segments }] : [])];
@@ -81,6 +85,16 @@ function endWord(sink: Sink): void {
 }
 
 function addNode(sink: Sink, node: Node, span: Span | undefined): void {
+  if (sink.depth > MAX_DEPTH) {
+    addUnknown(sink, node, 'it is nested too deep', span);
+    return;
+  }
+  sink.depth++;
+  addByType(sink, node, span);
+  sink.depth--;
+}
+
+function addByType(sink: Sink, node: Node, span: Span | undefined): void {
   switch (node.type) {
     case 'string':
     case 'translated_string':
@@ -338,7 +352,7 @@ function addAlternative(
   span: Span | undefined,
   condition: string | undefined,
 ): void {
-  const inner = joined(sink, (s) => addBetween(s, node, from, node.endIndex - 1, NO_SPLIT, false));
+  const inner = joined(sink, sink.depth, (s) => addBetween(s, node, from, node.endIndex - 1, NO_SPLIT, false));
   const m = finish(inner, sink.script.layers, placeOf(sink, node.startIndex, node.endIndex));
   const segments = m.segments.map((s) => (condition === undefined ? s : { ...s, maybe: condition }));
   addText(sink, node, { ...m, segments }, span);

@@ -67,20 +67,24 @@ function offsetIn(s: Segment, index: number, edge: 'start' | 'end'): number {
 
 /** The segment that holds the character at `index`. */
 export function segmentAt(m: Mapped, index: number): Segment | undefined {
+  const s = m.segments[indexOfSegment(m, index)];
+  return s && s.at <= index ? s : undefined;
+}
+
+/** Index of the first segment that ends after `index`. */
+function indexOfSegment(m: Mapped, index: number): number {
   let low = 0;
-  let high = m.segments.length - 1;
-  while (low <= high) {
+  let high = m.segments.length;
+  while (low < high) {
     const middle = (low + high) >> 1;
     const s = m.segments[middle] as Segment;
-    if (index < s.at) {
-      high = middle - 1;
-    } else if (index >= s.at + s.length) {
-      low = middle + 1;
+    if (s.at + s.length > index) {
+      high = middle;
     } else {
-      return s;
+      low = middle + 1;
     }
   }
-  return undefined;
+  return low;
 }
 
 /** For an empty stretch: an empty segment (`""`) that stands there, else a neighbour. */
@@ -116,7 +120,11 @@ export function finish(b: Builder, layers: readonly Layer[], extent: TextRange):
 
 /** Adds decoded characters `from`…`to` of `m`; inside quotes when `span` is given. */
 export function addPart(b: Builder, m: Mapped, from: number, to: number, span?: Span): void {
-  for (const s of m.segments) {
+  for (let i = indexOfSegment(m, from); i < m.segments.length; i++) {
+    const s = m.segments[i] as Segment;
+    if (s.at >= to) {
+      return;
+    }
     const left = Math.max(from - s.at, 0);
     const right = Math.min(to - s.at, s.length);
     if (right > left) {

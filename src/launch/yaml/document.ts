@@ -56,7 +56,7 @@ function read(text: string, range: TextRange, part: string): YamlDocument {
   });
   const errors = document.errors.map((e) => ({
     message: `YAML: ${e.message.charAt(0).toLowerCase()}${e.message.slice(1)}`,
-    range: shift({ start: e.pos[0], end: Math.max(e.pos[0], e.pos[1]) }, range.start),
+    range: shift(within(part.length, e.pos), range.start),
   }));
   let targets: ReadonlyMap<Alias, Node> | undefined;
   return {
@@ -71,6 +71,12 @@ function read(text: string, range: TextRange, part: string): YamlDocument {
     },
   };
 }
+
+/** An error at the end of the text is said to go on past it. */
+const within = (length: number, [start, end]: readonly [number, number]): TextRange => ({
+  start: Math.min(start, length),
+  end: Math.min(Math.max(start, end), length),
+});
 
 const shift = (r: TextRange, by: number): TextRange => ({ start: r.start + by, end: r.end + by });
 

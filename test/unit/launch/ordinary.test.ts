@@ -1,0 +1,92 @@
+/** Files that start no engine: no launch, nothing to complain about. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { bash, read } from './support';
+
+const modules = fileURLToPath(new URL('../../../node_modules/', import.meta.url));
+
+test('YAML, JSON and shell files of installed packages', async () => {
+  const grammars = await bash();
+  const files = readdirSync(modules, { recursive: true, encoding: 'utf8' }).filter((f) =>
+    /\.(?:ya?ml|sh)$|\/(?:package|tsconfig)\.json$/.test(f),
+  );
+  expect(files.length).toBeGreaterThan(100);
+  for (const file of files.slice(0, 1000)) {
+    const result = read(readFileSync(modules + file, 'utf8'), file, { grammars });
+    expect([file, result.launches.length, result.problems]).toEqual([file, 0, []]);
+  }
+});
+
+test.each<[string, string, string]>([
+  [
+    'a web stack',
+    'docker-compose.yml',
+    'services:\n  redis: {image: redis:7, command: redis-server --maxmemory 2gb}\n  api: {build: ., command: ["uvicorn", "app:app", "--port", "8000"]}\n',
+  ],
+  [
+    'a client of an engine beside it',
+    'compose.yaml',
+    'services:\n  ui:\n    image: ghcr.io/open-webui/open-webui:main\n    environment: {OPENAI_API_BASE_URL: "http://vllm:8000/v1"}\n',
+  ],
+  [
+    'an engine image that runs a shell',
+    'compose.yaml',
+    'services:\n  dev: {image: vllm/vllm-openai:v0.9.1, entrypoint: [bash], command: [-c, "sleep infinity"]}\n',
+  ],
+  [
+    'a deployment',
+    'deploy.yaml',
+    'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  template:\n    spec:\n      containers:\n        - {name: web, image: nginx, args: ["--max-model-len=1"], resources: {limits: {nvidia.com/gpu: 1}}}\n',
+  ],
+  [
+    'a trainer’s config',
+    'train.yaml',
+    'model: org/m\nblock_size: 1024\ndtype: bfloat16\nseed: 1\nmax_seq_len: 8192\nlearning_rate: 1e-4\n',
+  ],
+  [
+    'a trainer’s rollout',
+    'ppo.yaml',
+    'actor_rollout_ref:\n  rollout:\n    name: vllm\n    gpu_memory_utilization: 0.4\n    tensor_model_parallel_size: 2\n',
+  ],
+  [
+    'one telling key among others',
+    'app.yaml',
+    'name: x\nport: 1\nreplicas: 3\nmax_model_len: 8192\nowner: me\nteam: a\n',
+  ],
+  [
+    'a gateway',
+    'litellm.yaml',
+    'model_list:\n  - model_name: m\n    litellm_params: {model: hosted_vllm/org/m, api_base: "http://vllm:8000"}\n',
+  ],
+  [
+    'a workflow',
+    '.github/workflows/ci.yml',
+    'on: push\njobs:\n  t:\n    runs-on: ubuntu-latest\n    steps:\n      - run: pip install vllm\n',
+  ],
+  ['an install script', 'install.sh', '#!/bin/sh\npip install vllm==0.9.1\ndocker pull vllm/vllm-openai:v0.9.1\n'],
+  [
+    'a benchmark',
+    'bench.sh',
+    'vllm bench serve --model org/m --num-prompts 10 --max-concurrency 4\npython benchmarks/benchmark_serving.py --backend vllm\n',
+  ],
+  [
+    'help',
+    'help.sh',
+    'vllm serve --help\nvllm --version\necho "run: vllm serve org/m"\ngrep "vllm serve" README.md\npkill -f "vllm serve"\n',
+  ],
+  ['a router', 'router.sh', 'python -m sglang_router.launch_router --policy random --worker-urls http://vllm:8000\n'],
+  ['notes in a heredoc', 'notes.sh', "cat <<'EOF' > README\nvllm serve org/m --max-model-len 1\nEOF\n"],
+  ['comments', 'old.sh', '# vllm serve org/m -tp 8\n: vllm serve org/m\n'],
+  ['a file of secrets', '.env', 'VLLM_API_KEY=x\nMODEL=org/m\n'],
+  ['prose', 'README.md', 'Run `vllm serve org/m`.\n'],
+])('%s', async (_what, name, text) => {
+  const result = read(text, name, { grammars: await bash() });
+  expect(result.launches.map((l) => text.slice(l.head.start, l.head.end))).toEqual([]);
+  expect(result.problems).toEqual([]);
+});
+
+test('a shell file that names no engine does not ask for the grammar', () => {
+  expect(read('#!/bin/sh\nls\n', 'x.sh').needs.grammars).toEqual([]);
+  expect(read('vllm serve m\n', 'x.sh').needs.grammars).toEqual(['bash']);
+});

@@ -1,0 +1,177 @@
+/** Whatever the text: no exception, places inside the text, bounded time. */
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of shells
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Form, ReadResult, TextRange } from '../../../src/launch/launch';
+import { bash, read } from './support';
+
+const folder = fileURLToPath(new URL('../../fixtures/launch/', import.meta.url));
+const fixtures = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((f) => /\.(?:sh|ya?ml)$/.test(f));
+const texts = fixtures.map((name) => ({ name, text: readFileSync(folder + name, 'utf8') }));
+
+function ranges(result: ReadResult): readonly TextRange[] {
+  const ofLaunches = result.launches.flatMap((l) => [
+    l.range,
+    l.head,
+    ...l.options.flatMap((o) => [o.range, o.nameRange, ...(o.valueRange ? [o.valueRange] : [])]),
+    ...(l.model ? [l.model.range] : []),
+    ...(l.version ? [l.version.range] : []),
+    ...l.directives.flatMap((d) => [d.range, d.valueRange]),
+    ...(l.insertion ? [{ start: l.insertion.at, end: l.insertion.at }] : []),
+  ]);
+  return [...ofLaunches, ...result.problems.flatMap((p) => (p.range ? [p.range] : []))];
+}
+
+function expectSound(text: string, result: ReadResult): void {
+  for (const { start, end } of ranges(result)) {
+    if (!(start >= 0 && start <= end && end <= text.length)) {
+      expect.fail(`range ${start}…${end} in a text of ${text.length}: ${JSON.stringify(text)}`);
+    }
+  }
+}
+
+const PIECES = [
+  '"',
+  "'",
+  '\\',
+  '\n',
+  '\r\n',
+  '  ',
+  '$',
+  '${',
+  '}',
+  '{',
+  '[',
+  ']',
+  '- ',
+  ': ',
+  '#',
+  '\0',
+  '\t',
+  '&a ',
+  '*a',
+  '<<: ',
+  '|\n',
+  '>',
+  '😀',
+  '`',
+  '$(',
+  ')',
+  '((',
+  'EOF',
+  '--- ',
+  '!!x ',
+  '--max-model-len',
+  '=',
+  ';',
+  '\uFEFF',
+  '\ud800',
+];
+
+const mutation = fc.record({
+  at: fc.double({ min: 0, max: 1, noNaN: true }),
+  cut: fc.nat(12),
+  piece: fc.constantFrom(...PIECES, ''),
+});
+
+test('mutated fixtures', async () => {
+  const grammars = await bash();
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...texts),
+      fc.array(mutation, { minLength: 1, maxLength: 6 }),
+      ({ name, text }, mutations) => {
+        const mutated = mutations.reduce((t, m) => {
+          const at = Math.floor(m.at * t.length);
+          return t.slice(0, at) + m.piece + t.slice(at + m.cut);
+        }, text);
+        expectSound(mutated, read(mutated, name, { grammars }));
+      },
+    ),
+    { numRuns: 600 },
+  );
+});
+
+test('any text in any form', async () => {
+  const grammars = await bash();
+  const any = fc.array(
+    fc.oneof(
+      fc.constantFrom(...PIECES, 'vllm serve m ', 'services:', 'image: vllm/vllm-openai', 'command:', 'containers:'),
+      fc.string({ unit: 'binary', maxLength: 8 }),
+    ),
+    { maxLength: 30 },
+  );
+  fc.assert(
+    fc.property(any, fc.constantFrom<Form[]>('shell', 'compose', 'kubernetes', 'vllm-config'), (pieces, form) => {
+      const text = pieces.join('');
+      expectSound(text, read(text, 'x', { form, grammars }));
+    }),
+    { numRuns: 400 },
+  );
+});
+
+const laughs = (): string => {
+  const lines = [
+    'a0: &a0 [--x, --y]',
+    ...Array.from({ length: 30 }, (_, i) => `a${i + 1}: &a${i + 1} [${Array(9).fill(`*a${i}`).join(', ')}]`),
+  ];
+  return `${lines.join('\n')}\nservices:\n  x: {image: vllm/vllm-openai, command: *a30}\n`;
+};
+
+const merges = (): string => {
+  const lines = [
+    'm0: &m0 {image: vllm/vllm-openai}',
+    ...Array.from({ length: 40 }, (_, i) => `m${i + 1}: &m${i + 1} {<<: [${Array(9).fill(`*m${i}`).join(', ')}]}`),
+  ];
+  return `${lines.join('\n')}\nservices:\n  x: {<<: *m40, command: --max-num-seqs 4}\n`;
+};
+
+test.each([
+  ['aliases that multiply', laughs(), 'compose.yaml'],
+  ['merges that multiply', merges(), 'compose.yaml'],
+  ['an alias of itself', 'services: &a\n  x: *a\n  y: {<<: *a, image: vllm/vllm-openai}\n', 'compose.yaml'],
+  ['deep flow', `services: ${'['.repeat(50_000)}`, 'compose.yaml'],
+  ['deep blocks', `services:\n  ${'- '.repeat(40_000)}a`, 'compose.yaml'],
+  [
+    'deep braces',
+    `services:\n  a:\n    image: vllm/vllm-openai\n    command: "${'${a:-'.repeat(20_000)}"`,
+    'compose.yaml',
+  ],
+  ['deep substitutions', `vllm serve ${'$('.repeat(20_000)}`, 'x.sh'],
+  ['deep defaults', `vllm serve ${'${a:-'.repeat(5_000)}x${'}'.repeat(5_000)}`, 'x.sh'],
+  ['deep ifs', `${'if x; then\n'.repeat(2_000)}vllm serve m\n${'fi\n'.repeat(2_000)}`, 'x.sh'],
+  ['a function that calls itself', 'f() { vllm serve m; f; }\nf', 'x.sh'],
+  ['an array that doubles', `A=(x y)\n${'A+=("${A[@]}")\n'.repeat(60)}vllm serve "\${A[@]}"`, 'x.sh'],
+  ['a text that doubles', `A=xxxx\n${'A="$A$A"\n'.repeat(60)}vllm serve $A`, 'x.sh'],
+  ['quotes', `vllm serve ${'"\''.repeat(50_000)}`, 'x.sh'],
+  ['one long line', `vllm serve m ${'--max-num-seqs 4 '.repeat(6_000)}`, 'x.sh'],
+  [
+    'a long folded command',
+    `services:\n  a:\n    image: vllm/vllm-openai\n    command: >\n${'      --max-num-seqs 4\n'.repeat(5_000)}`,
+    'compose.yaml',
+  ],
+  [
+    'many services',
+    `services:\n${Array.from({ length: 2_000 }, (_, i) => `  s${i}: {image: vllm/vllm-openai, command: [--max-num-seqs, "4"]}\n`).join('')}`,
+    'compose.yaml',
+  ],
+])('bounded: %s', async (_what, text, name) => {
+  const grammars = await bash();
+  const before = performance.now();
+  expectSound(text, read(text, name, { grammars }));
+  // A runaway guard: each takes a fraction of this.
+  expect(performance.now() - before).toBeLessThan(4_000);
+});
+
+test('too big and too deep are said, and the other documents are read', async () => {
+  const good =
+    'apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - {name: a, image: vllm/vllm-openai, args: [--model=m]}\n';
+  const deep = read(`${good}---\napiVersion: v1\nkind: X\na: ${'['.repeat(200)}\n---\n${good}`, 'pods.yaml');
+  expect(deep.launches).toHaveLength(2);
+  expect(deep.problems.map((p) => p.message)).toEqual([expect.stringContaining('nested more than 100 deep')]);
+  const big = read(`${good}---\napiVersion: v1\nkind: X\na: ${'x'.repeat(2 * 1024 * 1024)}\n---\n${good}`, 'pods.yaml');
+  expect(big.launches).toHaveLength(2);
+  expect(big.problems.map((p) => p.message)).toEqual([expect.stringContaining('over 2 MB')]);
+});
