@@ -90,7 +90,7 @@ function tokens({ layout, atMaxLength }: KvPlan): Section {
   return { title: 'Bytes of keys and values', blocks: [{ kind: 'rows', rows: [...rows, ...fixed, ...longest] }] };
 }
 
-function blocks({ layout, pool, atMaxLength }: KvPlan): Section {
+function blocks({ layout, pool }: KvPlan): Section {
   const rows: Row[] = [
     { label: 'Stored as', value: clean(storedAs(layout.dtype)) },
     { label: 'Block size', value: `${withCommas(layout.blockSize)} tokens` },
