@@ -6,14 +6,16 @@ export interface PageParts {
   /** The webview's own source, as its policy names it. */
   readonly cspSource: string;
   readonly nonce: string;
+  /** The controls' library tries one style rule when it starts; it finds this in the `csp-nonce` property. */
+  readonly styleNonce: string;
   readonly language: string;
 }
 
-export function pageHtml({ script, style, cspSource, nonce, language }: PageParts): string {
+export function pageHtml({ script, style, cspSource, nonce, styleNonce, language }: PageParts): string {
   const policy = [
     "default-src 'none'",
     `script-src 'nonce-${nonce}'`,
-    `style-src ${cspSource}`,
+    `style-src ${cspSource} 'nonce-${styleNonce}'`,
     `font-src ${cspSource}`,
     `img-src ${cspSource} data:`,
   ].join('; ');
@@ -22,6 +24,7 @@ export function pageHtml({ script, style, cspSource, nonce, language }: PagePart
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta property="csp-nonce" content="${styleNonce}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>KV Planner</title>
 <link rel="stylesheet" href="${style}">

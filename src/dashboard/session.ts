@@ -189,6 +189,7 @@ function htmlOf(webview: Webview, extension: Uri): string {
     style: uri('webview', 'main.css'),
     cspSource: webview.cspSource,
     nonce: newNonce(),
+    styleNonce: newNonce(),
     language: env.language,
   });
 }

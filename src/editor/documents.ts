@@ -1,9 +1,7 @@
 /** Which documents are looked at, and what stands where in them. */
 import { type DocumentSelector, Range, type TextDocument, type Uri } from 'vscode';
 import type { TextRange } from '../launch/launch';
-
-/** Languages of files that start an engine. The same list stands in the manifest's activation events. */
-const LANGUAGES: readonly string[] = ['yaml', 'dockercompose', 'shellscript'];
+import { LANGUAGES } from './sniff';
 
 export const SELECTOR: DocumentSelector = LANGUAGES.map((language) => ({ language }));
 

@@ -36,10 +36,10 @@ export function commandLink(label: string, command: string, args: readonly unkno
   return `[${escaped(label)}](command:${command}?${query})`;
 }
 
-/** A table of cells that are text. `right` columns hold numbers; all columns but the last are kept on one line. */
+/** A table of cells that are text. `right` columns hold numbers; all columns but the last stay on one line. Hovers give cells no room. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[], right: readonly number[]): string {
   const cell = (text: string, i: number): string =>
-    i < head.length - 1 ? escaped(text).replaceAll(' ', '\u00a0') : escaped(text);
+    i < head.length - 1 ? `${escaped(text).replaceAll(' ', '\u00a0')}\u00a0\u00a0` : escaped(text);
   const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`;
   const rule = `|${head.map((_, i) => (right.includes(i) ? '---:' : '---')).join('|')}|`;
   return [line(head), rule, ...rows.map(line)].join('\n');

@@ -1,4 +1,7 @@
-/** A look at a text before anything heavy is loaded: might a launch be in it? */
+/** A look at a document before anything heavy is loaded: might a launch be in it? */
+
+/** Languages of files that start an engine. The same list stands in the manifest's activation events. */
+export const LANGUAGES: readonly string[] = ['yaml', 'dockercompose', 'shellscript'];
 
 /** What is looked at: far beyond any launch file's start, and cheap (under a millisecond). */
 const LOOKED_AT = 512 * 1024;

@@ -100,13 +100,14 @@ describe('page', () => {
       style: 'vscode-resource:/main.css',
       cspSource: 'vscode-resource:',
       nonce: 'n0',
+      styleNonce: 's0',
       language: 'en',
     });
     const policy = /Content-Security-Policy" content="([^"]*)"/.exec(html)?.[1]?.split('; ');
     expect(policy).toEqual([
       "default-src 'none'",
       "script-src 'nonce-n0'",
-      'style-src vscode-resource:',
+      "style-src vscode-resource: 'nonce-s0'",
       'font-src vscode-resource:',
       'img-src vscode-resource: data:',
     ]);

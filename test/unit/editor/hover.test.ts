@@ -11,7 +11,11 @@ function hoverAt(words: string, plan: Plan = aPlan()): string {
 }
 
 /** What a reader sees: without the escapes. */
-const seen = (markdown: string): string => markdown.replaceAll('\u00a0', ' ').replace(/\\([!-/:-@[-`{-~])/g, '$1');
+const seen = (markdown: string): string =>
+  markdown
+    .replaceAll(/\u00a0+/g, ' ')
+    .replaceAll('  |', ' |')
+    .replace(/\\([!-/:-@[-`{-~])/g, '$1');
 
 describe('hover', () => {
   it.each<[string, string[]]>([

@@ -1,0 +1,65 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { ENGINES } from '../../../src/core/engines';
+import { COMMANDS } from '../../../src/editor/command-names';
+import { LANGUAGES, mayHoldLaunch } from '../../../src/editor/sniff';
+
+const read = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
+const manifest = JSON.parse(read('package.json'));
+const texts: Record<string, string> = JSON.parse(read('package.nls.json'));
+const sources = readdirSync(new URL('../../../src/editor/', import.meta.url)).map((f) => read(`src/editor/${f}`));
+
+const declared: string[] = manifest.contributes.configuration.flatMap((section: { properties: object }) =>
+  Object.keys(section.properties),
+);
+
+describe('manifest', () => {
+  it('has a text for every name it uses, and no other', () => {
+    const used = [...JSON.stringify(manifest).matchAll(/"%([^%"]+)%"/g)].map((match) => match[1]);
+    expect([...new Set(used)].sort()).toEqual(Object.keys(texts).sort());
+  });
+
+  it('declares the commands that exist', () => {
+    const commands = manifest.contributes.commands.map((c: { command: string }) => c.command);
+    expect(commands.sort()).toEqual(Object.values(COMMANDS).sort());
+  });
+
+  it('declares settings that are read, each with a text', () => {
+    const all = sources.join('\n');
+    for (const setting of declared) {
+      const name = setting.replace('kvPlanner.', '');
+      const surface = /^(\w+)\.enabled$/.exec(name)?.[1];
+      expect(all, setting).toContain(surface ? `isEnabled('${surface}'` : `'${name}'`);
+    }
+    const read = [...all.matchAll(/isEnabled\('(\w+)'/g)].map((match) => `kvPlanner.${match[1]}.enabled`);
+    expect(declared).toEqual(expect.arrayContaining(read));
+  });
+
+  it('wakes the extension for the languages it looks at, and for its own panel', () => {
+    const events = LANGUAGES.map((language) => `onLanguage:${language}`);
+    expect(manifest.activationEvents).toEqual([...events, 'onWebviewPanel:kvPlanner.dashboard']);
+  });
+
+  it('links to no command but its own', () => {
+    expect(sources.join('\n')).not.toMatch(/isTrusted = true/);
+  });
+});
+
+describe('the look before anything is loaded', () => {
+  const samples = readdirSync(new URL('../../../samples/', import.meta.url), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.(?:ya?ml|sh)$/.test(name))
+    .map((name) => `samples/${name}`);
+
+  it.each(samples)('takes %s', (path) => expect(mayHoldLaunch(read(path))).toBe(true));
+
+  it.each(ENGINES.flatMap((e) => [...e.start.commands.map((words) => words.join(' ')), ...e.start.modules]))(
+    'takes what starts an engine: %s',
+    (words) => expect(mayHoldLaunch(`exec ${words} --port 80`)).toBe(true),
+  );
+
+  it.each([
+    ['a pipeline', 'name: CI\non: push\njobs:\n  build:\n    runs-on: ubuntu-latest\n'],
+    ['a deployment of something else', 'kind: Deployment\nspec:\n  containers:\n    - image: nginx:1.27\n'],
+    ['nothing', ''],
+  ])('leaves %s', (_, text) => expect(mayHoldLaunch(text)).toBe(false));
+});
