@@ -8,6 +8,7 @@ import { ROOT } from '../../scripts/lib/paths.mjs';
 const anything = new Proxy(class {}, {
   get: (_target, key) =>
     key === Symbol.toPrimitive ? () => '' : key === Symbol.iterator ? () => [].values() : anything,
+  set: () => true,
   apply: () => anything,
   construct: () => anything,
 });

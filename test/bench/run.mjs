@@ -1,8 +1,8 @@
 // npm run bench: what a plan costs. Ratios and differences are measured in one run; a broken limit fails.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
+import { createRequire } from 'node:module';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
 import * as esbuild from 'esbuild';
 import { ROOT } from '../../scripts/lib/paths.mjs';
 import { node } from '../../scripts/lib/run.mjs';
@@ -29,7 +29,7 @@ process.exitCode = table.some(({ broken }) => broken) ? 1 : 0;
 
 /** From the text of the compose sample to its plan, against a bare parse of the same text. */
 async function road() {
-  const outfile = path.join(ROOT, 'out/bench/road.mjs');
+  const outfile = path.join(ROOT, 'out/bench/road.cjs');
   await esbuild.build({
     stdin: {
       contents: "export { planText } from './src/planner'; export { parseDocument } from 'yaml';",
@@ -39,11 +39,11 @@ async function road() {
     bundle: true,
     minify: true,
     platform: 'node',
-    format: 'esm',
+    format: 'cjs',
     target: 'node20',
     mainFields: ['module', 'main'],
   });
-  const { planText, parseDocument } = await import(pathToFileURL(outfile).href);
+  const { planText, parseDocument } = createRequire(import.meta.url)(outfile);
   const text = fs.readFileSync(path.join(ROOT, SAMPLE), 'utf8');
   const plan = () => planText({ text, name: SAMPLE }, {});
   const parse = () => parseDocument(text);

@@ -74,7 +74,7 @@ async function choose(page: Page, input: string, label: string): Promise<void> {
 }
 
 /** Answers an open quick pick with the entry that holds the label. */
-export async function pick(page: Page, label: string | RegExp): Promise<void> {
+async function pick(page: Page, label: string | RegExp): Promise<void> {
   const entry = page.locator('.quick-input-list .monaco-list-row').filter({ hasText: label }).first();
   await entry.click();
   await page.locator('.quick-input-widget').waitFor({ state: 'hidden' });
