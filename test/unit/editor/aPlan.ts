@@ -18,7 +18,7 @@ export const TEXT = [
 
 const KV_BYTES = 54_375_000_000;
 
-export const aFigure = (value: number, unit: Unit, range?: Estimate): Figure =>
+const aFigure = (value: number, unit: Unit, range?: Estimate): Figure =>
   figure(
     value,
     unit,
@@ -71,7 +71,7 @@ export function aLaunch(over: Partial<Launch> = {}): Launch {
   };
 }
 
-export const aModel = (over: Partial<Model> = {}): Model => ({
+const aModel = (over: Partial<Model> = {}): Model => ({
   id: 'meta-llama/Llama-3.1-70B-Instruct',
   source: { kind: 'catalogue', text: 'catalogue: config.json' },
   architecture: 'LlamaForCausalLM',
@@ -87,7 +87,7 @@ export const aModel = (over: Partial<Model> = {}): Model => ({
   ...over,
 });
 
-export const aLayout = (over: Partial<Layout> = {}): Layout => ({
+const aLayout = (over: Partial<Layout> = {}): Layout => ({
   allocator: 'blocks',
   dtype: { key: 'bfloat16', value: 'bfloat16' },
   blockSize: 16,
@@ -112,7 +112,7 @@ export const aLayout = (over: Partial<Layout> = {}): Layout => ({
   ...over,
 });
 
-export const aPool = (over: Partial<Pool> = {}): Pool => ({
+const aPool = (over: Partial<Pool> = {}): Pool => ({
   bytes: aFigure(KV_BYTES, 'bytes'),
   blocks: aFigure(82_969, 'blocks'),
   usableBlocks: 82_968,
@@ -135,7 +135,7 @@ const aTerm = (gib: number, spread = 0): BudgetTerm => ({
   why: spread ? 'estimated from the largest step' : 'safetensors sizes',
 });
 
-export const aBudget = (over: Partial<Budget> = {}): Budget => ({
+const aBudget = (over: Partial<Budget> = {}): Budget => ({
   ranks: [between(49.44 * GiB, 50.64 * GiB, 51.84 * GiB)],
   decidingRank: 0,
   total: aFigure(79.19 * GiB, 'bytes'),
