@@ -51,8 +51,8 @@ async function road() {
   if (plans.length !== 1 || !plans[0].capacity) {
     throw new Error(`The sample gave ${plans.length} plans, or one without a capacity: there is nothing to measure.`);
   }
-  inTurns([plan, parse], { rounds: 20, calls: 50 }); // until the compiler has seen it all
-  const [planned = 0, parsed = 0] = inTurns([plan, parse], { rounds: 41, calls: 20 });
+  inTurns([plan, parse], { rounds: 80, calls: 50 }); // until the compiler has seen it all
+  const [planned = 0, parsed = 0] = inTurns([plan, parse], { rounds: 61, calls: 20 });
   const ratio = planned / parsed;
   table.push({
     what: 'text to plan, against bare YAML parsing',
