@@ -26,7 +26,7 @@ export function assemble(reading: Reading, draft: Draft): Launch {
     file: reading.input.name,
     form: draft.form,
     engine: start.engine.id,
-    version: start.image?.engine === start.engine ? start.image.version : undefined,
+    version: start.image?.engine === start.engine ? start.image.version : reading.pinned.get(start.engine.id),
     role: roleOf(options),
     title: draft.title,
     range: draft.range,
@@ -40,7 +40,7 @@ export function assemble(reading: Reading, draft: Draft): Launch {
   };
 }
 
-export function modelOf(options: readonly LaunchOption[], engine: LaunchEngine): Launch['model'] {
+function modelOf(options: readonly LaunchOption[], engine: LaunchEngine): Launch['model'] {
   const option = options.findLast((o) => o.name === engine.start.modelOption && o.error === undefined);
   if (!option) {
     return undefined;

@@ -34,13 +34,21 @@ export function withDirectives(reading: Reading, launches: readonly Launch[]): r
   const directives = [...findDirectives(reading)];
   const owners = directives.map((d) => ownerOf(reading, d, launches));
   return launches.map((launch) => {
-    const shared = directives.filter((_, i) => owners[i] === undefined);
+    const shared = directives.filter(
+      (d, i) => owners[i] === undefined && holdsFor(reading.text, d.at, launch, launches),
+    );
     const before = shared.filter((d) => d.at < launch.range.start);
     const after = shared.filter((d) => d.at >= launch.range.start).reverse();
     const own = directives.filter((_, i) => owners[i] === launch);
     const nearest = new Map([...after, ...before, ...own].flatMap((d) => d.entries.map((e) => [e.key, e])));
     return { ...launch, directives: [...nearest.values()] };
   });
+}
+
+/** Before any launch it holds for the whole file, later on for the YAML document it stands in. */
+function holdsFor(text: string, at: number, launch: Launch, launches: readonly Launch[]): boolean {
+  const between = text.slice(Math.min(at, launch.range.start), Math.max(at, launch.range.start));
+  return launches.every((l) => at < l.range.start) || !/^---(?:\s|$)/m.test(between);
 }
 
 /** The innermost launch a directive stands in, or directly above; undefined = the whole file. */

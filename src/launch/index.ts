@@ -1,4 +1,5 @@
 /** Text of a file → launches with their places. Synchronous and pure; what comes from outside goes through ports. */
+import { ENGINES } from '../core/engines';
 import { withDirectives } from './directive';
 import type { LaunchEngine } from './engines';
 import { FORMS } from './forms';
@@ -9,9 +10,8 @@ import { type Collected, type Reading, startReading } from './reading';
 import { documentRanges, parseYaml, type YamlDocument } from './yaml/document';
 
 export type { LaunchEngine } from './engines';
-export { loadGrammars } from './shell/grammar';
 
-export function readLaunches(input: ReadInput, engines: readonly LaunchEngine[]): ReadResult {
+export function readLaunches(input: ReadInput, engines: readonly LaunchEngine[] = ENGINES): ReadResult {
   const reading = startReading(input, engines);
   readForms(reading);
   const launches = withDirectives(reading, inOrder(reading.launches));

@@ -15,14 +15,16 @@ export interface Reading {
   lines(): Lines;
   /** Files that this text writes itself (a heredoc), by path. */
   readonly written: Map<string, WrittenFile>;
+  /** Versions this text installs (`pip install vllm==0.9.1`), by engine. */
+  readonly pinned: Map<string, NonNullable<Launch['version']>>;
   /** The text of a file this one names; null when there is none, undefined when it must be fetched first. */
   file(path: string): string | null | undefined;
   /** The parser of a grammar; undefined when it must be loaded first. */
   grammar(name: GrammarName): unknown;
   problem(message: string, range?: TextRange): void;
   found(launch: Launch): void;
-  /** Launches found so far. */
-  count(): number;
+  /** Whether a launch found so far stands on a line of this range. */
+  touches(range: TextRange): boolean;
 }
 
 export interface WrittenFile {
@@ -69,6 +71,7 @@ export function startReading(input: ReadInput, engines: readonly LaunchEngine[])
       return lines;
     },
     written: new Map(),
+    pinned: new Map(),
     file: (path) => {
       const text = input.files?.read(path);
       if (text === undefined) {
@@ -89,6 +92,12 @@ export function startReading(input: ReadInput, engines: readonly LaunchEngine[])
     found: (launch) => {
       launches.push(launch);
     },
-    count: () => launches.length,
+    touches: (range) => {
+      lines ??= linesOf(input.text);
+      const [first, last] = [lines.line(range.start), lines.line(range.end)];
+      return launches.some(
+        (l) => first <= (lines?.line(l.range.end) ?? 0) && last >= (lines?.line(l.range.start) ?? 0),
+      );
+    },
   };
 }

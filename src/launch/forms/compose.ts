@@ -9,6 +9,7 @@ import { type Mapped, part, rangeOf, unit, unresolvedIn } from '../text/mapped';
 import { gpuCount } from '../words/container';
 import { expandCompose, type Lookup } from '../words/expand';
 import { readImage } from '../words/image';
+import { joined } from '../words/joined';
 import { splitWords } from '../words/split';
 import { type Found, nearer, type Surroundings, startInImage, surrounded } from '../words/start';
 import { assignedName, type Variable } from '../words/variable';
@@ -133,7 +134,10 @@ function wordsOf(c: Context, node: Node | null): Words | undefined {
   if (!isSeq(node)) {
     return undefined;
   }
-  const words = items(c.doc, node).flatMap((i) => scalarOf(c, i) ?? []);
+  const words = items(c.doc, node).flatMap((i) => {
+    const word = scalarOf(c, i);
+    return word ? joined(word) : [];
+  });
   return { words, shell: false, node };
 }
 

@@ -4,9 +4,10 @@ import { assemble } from '../assemble';
 import type { HardwareHint } from '../launch';
 import type { Reading } from '../reading';
 import { readScript } from '../shell/script';
-import { type Mapped, part, rangeOf, unresolvedIn } from '../text/mapped';
+import { type Mapped, rangeOf, unresolvedIn } from '../text/mapped';
 import { expandKubernetes, type Lookup } from '../words/expand';
 import { readImage } from '../words/image';
+import { joined } from '../words/joined';
 import { type Found, nearer, type Surroundings, startInImage, surrounded } from '../words/start';
 import type { Variable } from '../words/variable';
 import type { YamlDocument } from '../yaml/document';
@@ -92,14 +93,6 @@ function wordsOf(c: Context, node: Node | null, lookup: Lookup): readonly Mapped
     const text = scalarAt(c.doc, i);
     return text ? joined(expandKubernetes(text, lookup)) : [];
   });
-}
-
-/** `--a b` in one item is one word to Kubernetes, and no option to the engine; people mean two. */
-function joined(word: Mapped): readonly Mapped[] {
-  const match = /^(--?[A-Za-z][\w.-]*)\s+(?=\S)/.exec(word.text);
-  return match && !word.text.includes('\n')
-    ? [part(word, 0, (match[1] as string).length), part(word, match[0].length, word.text.length)]
-    : [word];
 }
 
 interface Environment {

@@ -63,7 +63,7 @@ function read(c: Context, scope: Scope): void {
   }
   runScript(tree.rootNode, c.script, scope, visitor(c));
   if (tree.rootNode.hasError) {
-    reportError(c, tree.rootNode);
+    reportErrors(c, tree.rootNode);
   }
   tree.delete();
 }
@@ -77,6 +77,7 @@ function visitor(c: Context): Visitor {
 }
 
 function readCommand(c: Context, command: Command): void {
+  notePins(c, command.words);
   const found = findStart(command.words, c.reading.engines);
   if (!found) {
     return;
@@ -89,6 +90,17 @@ function readCommand(c: Context, command: Command): void {
   const range = c.place.range ?? rangeOf(c.script, command.from, command.to);
   const place = { form: c.place.form, range, title: command.title ?? c.place.title };
   read({ ...c, script: asText(here.script), place, around: here, depth: c.depth + 1 }, newScope());
+}
+
+/** `pip install vllm==0.9.1`: the engine started further down is that one. */
+function notePins(c: Context, words: readonly Mapped[]): void {
+  for (const word of words.filter((w) => w.text.includes('=='))) {
+    const [, name = '', version = ''] = /^([\w-]+)(?:\[[^\]]*\])?==(\d[\w.]*)$/.exec(word.text) ?? [];
+    if (c.reading.engines.some((e) => e.id === name)) {
+      const range = rangeOf(word, word.text.length - version.length, word.text.length);
+      c.reading.pinned.set(name, { text: version, range });
+    }
+  }
 }
 
 /** Variables around the script, then those of the command, then those its wrappers set. */
@@ -136,30 +148,25 @@ function lookupIn(scope: Scope): Lookup {
   };
 }
 
-/** Said only where this text starts an engine: a file with none is not ours to complain about. */
-function reportError(c: Context, root: Node): void {
-  const wrong = firstError(root, 0);
-  if (wrong && c.reading.count() > 0) {
+/** Said only on the lines of a launch: valid scripts hold much that the grammar does not know. */
+function reportErrors(c: Context, root: Node): void {
+  for (const wrong of errorsIn(root, 0).slice(0, MAX_ERRORS)) {
     const range = rangeOf(c.script, wrong.startIndex, Math.max(wrong.startIndex, wrong.endIndex));
-    const written = wrong.text.trim().slice(0, 40);
-    c.reading.problem(
-      wrong.isMissing ? `Shell: ${wrong.type} is missing here` : `Shell: not understood: ${written}`,
-      range,
-    );
+    if (c.reading.touches(range)) {
+      const written = wrong.text.trim().slice(0, 40);
+      c.reading.problem(
+        wrong.isMissing ? `Shell: ${wrong.type} is missing here` : `Shell: not understood: ${written}`,
+        range,
+      );
+    }
   }
 }
 
-function firstError(node: Node, depth: number): Node | undefined {
+const MAX_ERRORS = 20;
+
+function errorsIn(node: Node, depth: number): readonly Node[] {
   if (node.isError || node.isMissing) {
-    return node;
+    return [node];
   }
-  if (depth < 200 && node.hasError) {
-    for (const child of node.children) {
-      const found = child && firstError(child, depth + 1);
-      if (found) {
-        return found;
-      }
-    }
-  }
-  return undefined;
+  return depth < 200 && node.hasError ? node.children.flatMap((n) => (n ? errorsIn(n, depth + 1) : [])) : [];
 }

@@ -212,7 +212,7 @@ function addReference(sink: Sink, node: Node, name: string, span: Span | undefin
   addValue(sink, node, variableValue(sink.scope, name), span);
 }
 
-export function variableValue(scope: Scope, name: string): Value {
+function variableValue(scope: Scope, name: string): Value {
   if (/^\d+$/.test(name)) {
     const word = name === '0' ? undefined : scope.positional?.[Number(name) - 1];
     return word

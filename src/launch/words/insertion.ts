@@ -27,7 +27,7 @@ function separatorOf(text: string, options: readonly LaunchOption[]): string {
 }
 
 /** Most options that have a value are written `--a=b`. */
-export function usesEquals(text: string, options: readonly LaunchOption[]): boolean {
+function usesEquals(text: string, options: readonly LaunchOption[]): boolean {
   const valued = options.filter(
     (o) => o.valueRange !== undefined && o.nameRange.end <= o.valueRange.start && o.from === undefined,
   );

@@ -3,8 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { VLLM_OPTIONS } from '../../../src/core/engines/vllm/options';
 import { VLLM_START } from '../../../src/core/engines/vllm/start';
-import { type LaunchEngine, loadGrammars, readLaunches } from '../../../src/launch';
+import { type LaunchEngine, readLaunches } from '../../../src/launch';
 import type { Form, Grammars, Launch, LaunchOption, ReadInput, ReadResult } from '../../../src/launch/launch';
+import { loadGrammars } from '../../../src/launch/shell/grammar';
 
 export const ENGINES: readonly LaunchEngine[] = [{ id: 'vllm', options: VLLM_OPTIONS, start: VLLM_START }];
 
@@ -27,7 +28,7 @@ export function read(text: string, name: string, given: Given = {}): ReadResult 
 }
 
 /** `name = value @line «text at the value»`; everything a reader says about an option, on one line. */
-export function show(text: string, option: LaunchOption): string {
+function show(text: string, option: LaunchOption): string {
   const value =
     option.unresolved !== undefined
       ? `? ${option.unresolved}`

@@ -6,7 +6,7 @@ import { linesOf } from '../../../src/launch/lines';
 import { bash, type Given, picture, read } from './support';
 
 /** The value of one option, `!` before an error and `?` before a reason. */
-async function valueOf(text: string, name: string, option: string, given: Given = {}): Promise<unknown> {
+async function optionIn(text: string, name: string, option: string, given: Given = {}): Promise<unknown> {
   const { launches } = read(text, name, { grammars: await bash(), ...given });
   const found = launches[0] && optionOf(launches[0], option);
   if (found?.unresolved !== undefined) {
@@ -39,7 +39,7 @@ test.each([
   ['off', undefined],
   ['y', expect.stringMatching(/^! .*"y"/)],
 ])('config YAML: max-num-seqs: %s', async (written, expected) => {
-  expect(await valueOf(`max-num-seqs: ${written}\nmax-model-len: 1\n`, 'c.yaml', 'max-num-seqs')).toEqual(expected);
+  expect(await optionIn(`max-num-seqs: ${written}\nmax-model-len: 1\n`, 'c.yaml', 'max-num-seqs')).toEqual(expected);
 });
 
 test.each([
@@ -51,7 +51,7 @@ test.each([
   ['enforce-eager: "true"', expect.stringMatching(/^! /)],
   ['enforce-eager: y', expect.stringMatching(/^! /)],
 ])('config YAML: %s', async (line, expected) => {
-  expect(await valueOf(`${line}\nmax-model-len: 1\n`, 'c.yaml', 'enforce-eager')).toEqual(expected);
+  expect(await optionIn(`${line}\nmax-model-len: 1\n`, 'c.yaml', 'enforce-eager')).toEqual(expected);
 });
 
 // One option, written in the ways shells allow.
@@ -94,7 +94,7 @@ test.each<[string, unknown]>([
   ['; --max-num-seqs 4', undefined],
   ['# --max-num-seqs 4', undefined],
 ])('shell: vllm serve m %s', async (words, expected) => {
-  expect(await valueOf(`vllm serve m ${words}\n`, 'x.sh', 'max-num-seqs')).toEqual(expected);
+  expect(await optionIn(`vllm serve m ${words}\n`, 'x.sh', 'max-num-seqs')).toEqual(expected);
 });
 
 test.each([
@@ -114,7 +114,7 @@ test.each([
   ['(N=4)\n', '? N is not set in this file'],
 ])('shell variable: %s', async (before, expected) => {
   const given = { files: { 'vars.env': '# c\nexport N="4" # d\n' } };
-  expect(await valueOf(`${before}vllm serve m --max-num-seqs $N\n`, 'x.sh', 'max-num-seqs', given)).toEqual(expected);
+  expect(await optionIn(`${before}vllm serve m --max-num-seqs $N\n`, 'x.sh', 'max-num-seqs', given)).toEqual(expected);
 });
 
 test.each([
@@ -128,7 +128,7 @@ test.each([
   ['$$N', {}, expect.stringMatching(/^! .*"\$N"/)],
 ])('compose: --max-num-seqs %s with %o', async (written, files, expected) => {
   const text = `services:\n  a:\n    image: vllm/vllm-openai\n    command: --max-num-seqs ${written}\n`;
-  expect(await valueOf(text, 'compose.yaml', 'max-num-seqs', { files: files as Record<string, string> })).toEqual(
+  expect(await optionIn(text, 'compose.yaml', 'max-num-seqs', { files: files as Record<string, string> })).toEqual(
     expected,
   );
 });
@@ -160,7 +160,7 @@ describe('files beside', () => {
   });
 
   test('`--config=FILE` is not what the engine looks for', async () => {
-    expect(await valueOf('vllm serve m --config=engine.yaml\n', 'x.sh', 'block-size', { files })).toBeUndefined();
+    expect(await optionIn('vllm serve m --config=engine.yaml\n', 'x.sh', 'block-size', { files })).toBeUndefined();
   });
 
   test('env_file', async () => {
