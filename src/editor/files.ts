@@ -1,5 +1,5 @@
 /** Files that a launch names, fetched before the plan: only from the launch's own folder and its workspace folder. */
-import { Disposable, FileType, type TextDocument, Uri, workspace } from 'vscode';
+import { Disposable, FileType, RelativePattern, type TextDocument, Uri, workspace } from 'vscode';
 import type { FileSource } from '../launch/launch';
 
 /** No options file is larger. */
@@ -13,7 +13,7 @@ export interface Files extends Disposable {
 
 export function createFiles(onDidChange: () => void): Files {
   const texts = new Map<string, string | null>();
-  const listeners: Disposable[] = [];
+  const watched = new Set<string>();
 
   const forget = (uri: Uri): void => {
     if (texts.delete(uri.toString())) {
@@ -21,29 +21,36 @@ export function createFiles(onDidChange: () => void): Files {
     }
   };
 
-  // Watched from the first file on: most launches name none.
-  const watch = (): void => {
-    if (listeners.length > 0) {
+  const listeners: Disposable[] = [
+    workspace.onDidChangeTextDocument(({ document }) => forget(document.uri)),
+    workspace.onDidSaveTextDocument(({ uri }) => forget(uri)),
+    workspace.onDidCreateFiles((event) => event.files.forEach(forget)),
+    workspace.onDidDeleteFiles((event) => event.files.forEach(forget)),
+    workspace.onDidRenameFiles((event) => event.files.flatMap((f) => [f.oldUri, f.newUri]).forEach(forget)),
+  ];
+
+  // Only folders of files that were found: what is missing is seen when the editor saves or creates it.
+  const watch = (uri: Uri): void => {
+    const folder = Uri.joinPath(uri, '..');
+    if (watched.has(folder.toString())) {
       return;
     }
-    const watcher = workspace.createFileSystemWatcher('**/*');
-    listeners.push(
-      watcher,
-      watcher.onDidChange(forget),
-      watcher.onDidCreate(forget),
-      watcher.onDidDelete(forget),
-      workspace.onDidChangeTextDocument((event) => forget(event.document.uri)),
-    );
+    watched.add(folder.toString());
+    const watcher = workspace.createFileSystemWatcher(new RelativePattern(folder, '*'));
+    listeners.push(watcher, watcher.onDidChange(forget), watcher.onDidCreate(forget), watcher.onDidDelete(forget));
   };
 
   return {
     async fetch(document, names) {
-      watch();
       await Promise.all(
         names.map(async (name) => {
           const uri = reachable(document.uri, name);
           if (uri && !texts.has(uri.toString())) {
-            texts.set(uri.toString(), await textOf(uri));
+            const text = await textOf(uri);
+            texts.set(uri.toString(), text);
+            if (text !== null) {
+              watch(uri);
+            }
           }
         }),
       );

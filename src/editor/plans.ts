@@ -13,6 +13,7 @@ import type { Overrides, Plan, PlanResult } from '../planner';
 import { isSupported } from './documents';
 import { createFiles } from './files';
 import type { GrammarStore } from './grammars';
+import { modelConfigs } from './model-configs';
 import { assumed, SECTION } from './settings';
 import { mayHoldLaunch } from './sniff';
 
@@ -55,7 +56,11 @@ export function createPlans(grammars: GrammarStore, log: LogOutputChannel): Plan
       changed.fire(document);
     }
   };
-  const files = createFiles(replanAll);
+  let replanTimer: ReturnType<typeof setTimeout> | undefined;
+  const files = createFiles(() => {
+    clearTimeout(replanTimer);
+    replanTimer = setTimeout(replanAll, PAUSE);
+  });
 
   const make = async (document: TextDocument, flags?: Overrides): Promise<DocumentPlans | undefined> => {
     const version = document.version;
@@ -70,11 +75,16 @@ export function createPlans(grammars: GrammarStore, log: LogOutputChannel): Plan
       files: files.sourceFor(document),
       grammars,
     };
-    const context = { settings: assumed(document), ...(flags && { flags }) };
-    let result = planText(input, context);
-    for (let round = 0; round < ROUNDS && isWanting(result); round++) {
-      await Promise.all([grammars.load(result.needs.grammars), files.fetch(document, result.needs.files)]);
-      result = planText(input, context);
+    const settings = assumed(document);
+    const plan = (): { result: PlanResult; wanted: readonly string[] } => {
+      const models = modelConfigs(input.files);
+      const result = planText(input, { models, settings, ...(flags && { flags }) });
+      return { result, wanted: [...result.needs.files, ...models.wanted()] };
+    };
+    let { result, wanted } = plan();
+    for (let round = 0; round < ROUNDS && wanted.length + result.needs.grammars.length > 0; round++) {
+      await Promise.all([grammars.load(result.needs.grammars), files.fetch(document, wanted)]);
+      ({ result, wanted } = plan());
     }
     const { plans, problems } = result;
     return plans.length + problems.length > 0 ? { document, version, text, plans, problems } : undefined;
@@ -135,15 +145,13 @@ export function createPlans(grammars: GrammarStore, log: LogOutputChannel): Plan
     onDidChange: changed.event,
     onDidClose: closed.event,
     dispose() {
-      for (const timer of timers.values()) {
+      for (const timer of [replanTimer, ...timers.values()]) {
         clearTimeout(timer);
       }
       listeners.dispose();
     },
   };
 }
-
-const isWanting = ({ needs }: PlanResult): boolean => needs.grammars.length + needs.files.length > 0;
 
 /** The plan of the launch at an offset. */
 export function planAt(plans: readonly Plan[], offset: number): Plan | undefined {

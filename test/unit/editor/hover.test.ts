@@ -26,7 +26,13 @@ describe('hover', () => {
     ['8192', ['0.313 GiB per request']],
     [
       '--gpu-memory-utilization',
-      ['50.64 GiB', '71.27 GiB of 79.19 GiB', '| weights | 16.43 GiB | exact |', '1.60 to 2.80 GiB'],
+      [
+        '50.64 GiB',
+        '71.27 GiB of 79.19 GiB',
+        'One GiB more on every GPU holds 30 more requests',
+        '| weights | 16.43 GiB | exact |',
+        '1.60 to 2.80 GiB',
+      ],
     ],
     ['--tensor-parallel-size', ['40 KiB per token on each GPU', '8 GPUs', '320 KiB over the whole model']],
     ['meta-llama', ['40 KiB per token and GPU', '80 full', 'catalogue: config.json']],
