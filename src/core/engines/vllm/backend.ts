@@ -120,6 +120,9 @@ export function layerDtypes(
 ): readonly string[] {
   const own = runtimeDtype(settings.text('dtype'), model.dtype);
   const skip = settings.find('kv-cache-dtype-skip-layers')?.value;
+  if (skip === undefined && !stored.value.startsWith('turboquant')) {
+    return layers.map(() => stored.value);
+  }
   const skipped = new Set((Array.isArray(skip) ? skip : skip === undefined ? [] : [skip]).map(String));
   return layers.map((layer, i) => {
     const number = at[i];

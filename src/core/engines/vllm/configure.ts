@@ -57,19 +57,10 @@ export function configure(input: ConfigureInput): VllmConfiguration {
 
   const speculation = speculationOf(settings);
   const draft = draftLayers(speculation, model, input.draft);
-  const numbered = numberLayers(model.layers);
-  const own = numbered.map(({ layer }) => layer);
-  const layers = [...own, ...draft.layers];
+  const { layers: own, at, depth } = numberLayers(model);
+  const layers = draft.layers.length === 0 ? own : [...own, ...draft.layers];
   const stored = storedDtype(model, settings, rules, hardware);
-  const depth = transformerLayers(model);
-  const dtypes = layerDtypes(
-    layers,
-    numbered.map((n) => n.at),
-    depth,
-    model,
-    stored,
-    settings,
-  );
+  const dtypes = layerDtypes(layers, at, depth, model, stored, settings);
   refuseDtype(layers, dtypes, stored);
 
   const length = maxLength(settings, model);
@@ -97,12 +88,13 @@ export function configure(input: ConfigureInput): VllmConfiguration {
     layers,
     block,
     stages,
-    stageOf: [...numbered.map(({ at }) => stageAt(at, stages)), ...draft.layers.map(() => stages.length - 1)],
+    stageOf: layers.map((_, i) => (i < at.length ? stageAt(at[i] as number, stages) : stages.length - 1)),
     allFull,
     maxLength: length.tokens,
     autoLength: length.auto,
     maxSequences: settings.unknown.has('max-num-seqs') ? undefined : batch.sequences,
     batchTokens: batch.tokens,
+    tokensPerStep: 1 + speculation.tokens,
     inFlight: inFlightTokens(settings, rules, placement.pipeline, batch.tokens, speculation, model),
     utilisation,
     blocksOverride: settings.number('num-gpu-blocks-override'),
@@ -123,27 +115,44 @@ export function configure(input: ConfigureInput): VllmConfiguration {
 const PADDED_HEAD = 256;
 
 /** MLA as it was kept before 0.7.1. Source: vLLM 0.6.6, config.py :: get_head_size. */
-const asMultiHead = (model: Model): Model => ({
-  ...model,
-  layers: model.layers.map((layer) =>
-    layer.kind === 'latent'
-      ? { kind: 'full', kvHeads: model.attentionHeads, headDim: PADDED_HEAD, valueDim: PADDED_HEAD }
-      : layer,
-  ),
-});
-
-/** Layers that keep nothing still count where pipeline stages are cut; joined entries belong to the layer before. */
-function numberLayers(layers: readonly KvLayer[]): readonly { readonly layer: KvLayer; readonly at: number }[] {
-  let at = -1;
-  return layers
-    .map((layer) => {
-      at += layer.joined ? 0 : 1;
-      return { layer, at };
-    })
-    .filter(({ layer }) => layer.kind !== 'shared' && layer.kind !== 'none');
+function asMultiHead(model: Model): Model {
+  const full: KvLayer = { kind: 'full', kvHeads: model.attentionHeads, headDim: PADDED_HEAD, valueDim: PADDED_HEAD };
+  return { ...model, layers: model.layers.map((layer) => (layer.kind === 'latent' ? full : layer)) };
 }
 
-export const transformerLayers = (model: Model): number => model.layers.filter((l) => !l.joined).length;
+interface Numbered {
+  /** Layers that keep something. */
+  readonly layers: readonly KvLayer[];
+  /** The transformer layer that each of them is part of, from 0. */
+  readonly at: readonly number[];
+  /** Transformer layers, those that keep nothing included: where pipeline stages are cut. */
+  readonly depth: number;
+}
+
+const numberings = new WeakMap<Model, Numbered>();
+
+/** Numbers are the model's own, so they are made once for it. */
+function numberLayers(model: Model): Numbered {
+  const known = numberings.get(model);
+  if (known) {
+    return known;
+  }
+  let number = -1;
+  const layers: KvLayer[] = [];
+  const at: number[] = [];
+  for (const layer of model.layers) {
+    number += layer.joined ? 0 : 1;
+    if (layer.kind !== 'shared' && layer.kind !== 'none') {
+      layers.push(layer);
+      at.push(number);
+    }
+  }
+  const numbered = { layers, at, depth: number + 1 };
+  numberings.set(model, numbered);
+  return numbered;
+}
+
+export const transformerLayers = (model: Model): number => numberLayers(model).depth;
 
 function stageAt(layer: number, stages: readonly number[]): number {
   let stage = 0;

@@ -7,9 +7,8 @@ import { ceilDiv } from '../../units';
 import { EngineRefusal } from '../engine';
 import type { VllmRules } from './versions';
 
-/** What one layer asks of the allocator on one rank of tensor parallelism. */
+/** What a layer asks of the allocator on one rank of tensor parallelism; equal layers are one object. */
 export interface LayerSpec {
-  readonly index: number;
   readonly layer: KvLayer;
   readonly dtype: string;
   /** Content bytes of one token on one GPU; of a state layer, of one state. */
@@ -20,14 +19,16 @@ export interface LayerSpec {
   readonly page: number;
 }
 
+/** Layers, by their number in layer order, that share a block table. */
 export interface SpecGroup {
-  readonly specs: readonly LayerSpec[];
+  readonly members: readonly number[];
+  readonly first: LayerSpec;
   readonly blockSize: number;
-  /** Bytes of one layer's page in this group; undefined when layers differ (their pages add up). */
-  readonly page?: number;
 }
 
 export interface Grouping {
+  /** By layer number, pages unified. */
+  readonly specs: readonly LayerSpec[];
   readonly groups: readonly SpecGroup[];
   /** Layers added so that groups are equal, and the share of the cache they may waste, as the engine warns. */
   readonly padding: readonly { readonly layers: number; readonly percent: number }[];
@@ -51,12 +52,11 @@ const specKey = (spec: LayerSpec): string => `${typeOf(spec)}|${spec.page}|${spe
 export function groupLayers(specs: readonly LayerSpec[], rules: VllmRules): Grouping {
   const [first] = specs;
   if (!first) {
-    return { groups: [], padding: [] };
+    return { specs, groups: [], padding: [] };
   }
-  const oneType = specs.every((s) => typeOf(s) === typeOf(first) && s.blockSize === first.blockSize);
-  if (oneType) {
-    const equal = specs.every((s) => s.page === first.page);
-    return { groups: [{ specs, blockSize: first.blockSize, page: equal ? first.page : undefined }], padding: [] };
+  const type = typeOf(first);
+  if (specs.every((s) => s === first || (typeOf(s) === type && s.blockSize === first.blockSize))) {
+    return { specs, groups: [{ members: specs.map((_, i) => i), first, blockSize: first.blockSize }], padding: [] };
   }
   return groupUnequal(unifyPages(specs, rules.padPages), rules.groupRatio);
 }
@@ -64,35 +64,45 @@ export function groupLayers(specs: readonly LayerSpec[], rules: VllmRules): Grou
 /** Smaller pages: a divisor of the largest multiplies its block; any other is padded (before 0.25: refused). */
 function unifyPages(specs: readonly LayerSpec[], pad: boolean): readonly LayerSpec[] {
   const largest = Math.max(...specs.map((s) => s.page));
-  return specs.map((spec): LayerSpec => {
-    if (largest % spec.page === 0) {
-      return { ...spec, blockSize: spec.blockSize * (largest / spec.page), page: largest };
-    }
-    if (!pad) {
-      throw new EngineRefusal([
-        {
-          code: 'pages-cannot-be-unified',
-          severity: 'error',
-          message: `This version of vLLM cannot hold layers whose pages do not divide each other (${spec.page} and ${largest} bytes); padding came with 0.25.`,
-          fixes: [],
-        },
-      ]);
-    }
-    return { ...spec, page: largest };
+  const unified = new Map<LayerSpec, LayerSpec>();
+  return specs.map((spec) => {
+    const known = unified.get(spec) ?? unifiedPage(spec, largest, pad);
+    unified.set(spec, known);
+    return known;
   });
 }
 
-function bucketsOf(specs: readonly LayerSpec[]): readonly (readonly LayerSpec[])[] {
-  const buckets = new Map<string, LayerSpec[]>();
-  for (const spec of specs) {
-    const key = specKey(spec);
+function unifiedPage(spec: LayerSpec, largest: number, pad: boolean): LayerSpec {
+  if (largest % spec.page === 0) {
+    return { ...spec, blockSize: spec.blockSize * (largest / spec.page), page: largest };
+  }
+  if (!pad) {
+    throw new EngineRefusal([
+      {
+        code: 'pages-cannot-be-unified',
+        severity: 'error',
+        message: `This version of vLLM cannot hold layers whose pages do not divide each other (${spec.page} and ${largest} bytes); padding came with 0.25.`,
+        fixes: [],
+      },
+    ]);
+  }
+  return { ...spec, page: largest };
+}
+
+/** Layer numbers by equal spec, in order of first appearance. */
+function bucketsOf(specs: readonly LayerSpec[]): readonly (readonly number[])[] {
+  const keys = new Map<LayerSpec, string>();
+  const buckets = new Map<string, number[]>();
+  specs.forEach((spec, i) => {
+    const key = keys.get(spec) ?? specKey(spec);
+    keys.set(spec, key);
     const bucket = buckets.get(key);
     if (bucket) {
-      bucket.push(spec);
+      bucket.push(i);
     } else {
-      buckets.set(key, [spec]);
+      buckets.set(key, [i]);
     }
-  }
+  });
   return [...buckets.values()];
 }
 
@@ -103,7 +113,10 @@ function groupUnequal(specs: readonly LayerSpec[], ratio: number): Grouping {
   const largest = Math.max(...sizes);
   const size = largest < ratio * smallest ? largest : smallest;
   return {
-    groups: buckets.flatMap((bucket) => deal(bucket, ceilDiv(bucket.length, size))),
+    specs,
+    groups: buckets.flatMap((bucket) =>
+      deal(bucket, specs[bucket[0] as number] as LayerSpec, ceilDiv(bucket.length, size)),
+    ),
     padding: buckets
       .map((bucket) => ({ layers: (size - (bucket.length % size)) % size, of: bucket.length }))
       .filter(({ layers }) => layers > 0)
@@ -112,11 +125,9 @@ function groupUnequal(specs: readonly LayerSpec[], ratio: number): Grouping {
 }
 
 /** Group i takes layers i, i + count, i + 2 × count …, so that lengths differ by at most one. */
-function deal(bucket: readonly LayerSpec[], count: number): readonly SpecGroup[] {
-  const { blockSize, page } = bucket[0] as LayerSpec;
-  return Array.from({ length: count }, (_, i) => ({
-    specs: bucket.filter((_, at) => at % count === i),
-    blockSize,
-    page,
+const deal = (bucket: readonly number[], first: LayerSpec, count: number): readonly SpecGroup[] =>
+  Array.from({ length: count }, (_, i) => ({
+    members: bucket.filter((_, at) => at % count === i),
+    first,
+    blockSize: first.blockSize,
   }));
-}

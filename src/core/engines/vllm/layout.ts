@@ -1,142 +1,171 @@
 /** KV layers → pages, groups and blocks of one GPU. Source: vLLM 0.28, v1/kv_cache_interface.py, v1/core/kv_cache_utils.py. */
-import { type Figure, figure } from '../../figure';
+import { figure } from '../../figure';
 import type { KvLayer, Model } from '../../model/model';
-import { ceilDiv, toFixedHalfEven, withCommas } from '../../units';
+import { ceilDiv, toFixedHalfEven } from '../../units';
 import type { Finding, Group, Hold, Layout, Rank } from '../engine';
 import type { VllmConfiguration } from './configure';
-import { bytesPerHeadToken, packingSymbols } from './dtypes';
+import { bytesPerHeadToken } from './dtypes';
 import { type Grouping, groupLayers, type LayerSpec, type SpecGroup } from './groups';
+import { explainBlock, explainFixed, explainToken, explainTotal } from './layout-explain';
 import { headsPerRank } from './placement';
 import { alignedBlock, stateBytes, statesHeld } from './states';
 
 /** Block size that sliding layers start from when they choose their own: the smallest any kernel takes. */
 const SMALLEST_KERNEL_BLOCK = 16;
 
-const SOURCE = 'vLLM 0.28, v1/kv_cache_interface.py';
+/** Equal layers of one group on one rank. */
+export interface Tally {
+  readonly spec: LayerSpec;
+  readonly count: number;
+}
 
 export function layoutOf(model: Model, c: VllmConfiguration): Layout {
-  const specs = specsOf(model, c);
-  const grouping = groupLayers(specs, c.rules);
-  const { stageOf } = c;
-  const ranks = c.stages.map((_, stage) => rankOf(stage, specs, grouping, stageOf, c));
-  const smallest = ranks.reduce(
-    (worst, r, i) => (r.bytesPerBlock > (ranks[worst] as Rank).bytesPerBlock ? i : worst),
+  const grouping = groupLayers(specsOf(model, c), c.rules);
+  const tallies = c.stages.map((_, stage) => grouping.groups.map((g) => tallyOf(g, grouping.specs, stage, c)));
+  const ranks = tallies.map((own, stage) => rankOf(stage, own, c));
+  const largest = Math.max(...ranks.map((r) => r.bytesPerBlock));
+  const build = (rank: number): Layout => seenFrom(rank, { c, grouping, ranks, tallies, build });
+  return build(ranks.findIndex((r) => r.bytesPerBlock === largest));
+}
+
+/** Equal layers share one spec. Where there are states, one attention page must hold one, so the block grows to fit. */
+function specsOf(model: Model, c: VllmConfiguration): readonly LayerSpec[] {
+  const { block, statePage } = blockOf(model, c);
+  const made = new Map<KvLayer, LayerSpec>();
+  return c.layers.map((layer, i) => {
+    const dtype = c.layerDtypes[i] as string;
+    const known = made.get(layer);
+    if (known && (known.dtype === dtype || layer.state)) {
+      return known;
+    }
+    const spec = layer.state ? stateSpec(layer, block, statePage, c) : specOf(layer, dtype, block, c);
+    made.set(layer, spec);
+    return spec;
+  });
+}
+
+/** Tokens per block, and the page that states are padded to. */
+function blockOf(model: Model, c: VllmConfiguration): { readonly block: number; readonly statePage?: number } {
+  const largest = c.layers.reduce(
+    (most, { state }) => (state ? Math.max(most, stateBytes(state, c.placement.tensor, c.states)) : most),
     0,
   );
-  const build = (rank: number): Layout => seenFrom(rank, { model, c, specs, grouping, ranks, stageOf, build });
-  return build(smallest);
-}
-
-/** Attention layers first: where there are states, one attention page must hold one, so the block grows to fit. */
-function specsOf(model: Model, c: VllmConfiguration): readonly LayerSpec[] {
-  const states = c.layers.map((layer) => (layer.state ? stateBytes(layer.state, c.placement.tensor, c.states) : 0));
-  const largest = Math.max(0, ...states);
-  const attention = c.layers.findIndex((layer) => layer.kind !== 'state');
-  if (largest === 0 || attention < 0) {
-    // Without attention a request holds its states alone: one block of any length.
-    const block = attention < 0 ? (c.maxLength ?? c.block.tokens) : c.block.tokens;
-    return c.layers.map((layer, i) =>
-      layer.state ? stateSpec(layer, i, block, states[i] as number, states[i] as number) : specOf(layer, i, block, c),
-    );
+  if (largest === 0) {
+    return { block: c.block.tokens };
   }
-  const tokenBytes = specOf(c.layers[attention] as KvLayer, attention, 1, c).tokenBytes;
+  const at = c.layers.findIndex((layer) => layer.kind !== 'state');
+  if (at < 0) {
+    // Without attention a request holds its states alone: one block of any length.
+    return { block: c.maxLength ?? c.block.tokens };
+  }
+  const { tokenBytes } = specOf(c.layers[at] as KvLayer, c.layerDtypes[at] as string, 1, c);
   const block = alignedBlock(model, c.block.tokens, tokenBytes, largest);
-  return c.layers.map((layer, i) =>
-    layer.state ? stateSpec(layer, i, block, states[i] as number, block * tokenBytes) : specOf(layer, i, block, c),
-  );
+  return { block, statePage: block * tokenBytes };
 }
 
-const stateSpec = (layer: KvLayer, index: number, blockSize: number, state: number, page: number): LayerSpec => ({
-  index,
-  layer,
-  dtype: 'state',
-  tokenBytes: state,
-  blockSize,
-  page,
-});
+function stateSpec(layer: KvLayer, blockSize: number, page: number | undefined, c: VllmConfiguration): LayerSpec {
+  const state = layer.state ? stateBytes(layer.state, c.placement.tensor, c.states) : 0;
+  return { layer, dtype: 'state', tokenBytes: state, blockSize, page: page ?? state };
+}
 
-function specOf(written: KvLayer, index: number, block: number, c: VllmConfiguration): LayerSpec {
+function specOf(written: KvLayer, dtype: string, block: number, c: VllmConfiguration): LayerSpec {
   const layer: KvLayer =
     c.allFull && written.kind !== 'full' && written.window !== undefined ? { ...written, kind: 'full' } : written;
-  const dtype = c.layerDtypes[index] as string;
   const blockSize =
     layer.kind === 'sliding' && c.rules.slidingOwnBlock ? Math.min(SMALLEST_KERNEL_BLOCK, block) : block;
-  const tokenBytes = tensorHeads(layer, c) * (bytesPerHeadToken(layer, dtype) as number);
-  return { index, layer, dtype, tokenBytes, blockSize, page: blockSize * tokenBytes };
+  const tokenBytes = tensorHeads(layer, c.placement.tensor) * (bytesPerHeadToken(layer, dtype) as number);
+  return { layer, dtype, tokenBytes, blockSize, page: blockSize * tokenBytes };
 }
 
 /** Latent and indexer layers are one vector, kept whole on every GPU. */
-const tensorHeads = (layer: KvLayer, c: VllmConfiguration): number =>
-  layer.kind === 'latent' || layer.kind === 'indexer' ? 1 : headsPerRank(layer.kvHeads, c.placement.tensor);
+export const tensorHeads = (layer: KvLayer, tensor: number): number =>
+  layer.kind === 'latent' || layer.kind === 'indexer' ? 1 : headsPerRank(layer.kvHeads, tensor);
 
-const grows = ({ layer }: LayerSpec): boolean =>
+function tallyOf(
+  group: SpecGroup,
+  specs: readonly LayerSpec[],
+  stage: number,
+  { stageOf }: VllmConfiguration,
+): readonly Tally[] {
+  const counts = new Map<LayerSpec, number>();
+  for (const member of group.members) {
+    if (stageOf[member] === stage) {
+      const spec = specs[member] as LayerSpec;
+      counts.set(spec, (counts.get(spec) ?? 0) + 1);
+    }
+  }
+  return Array.from(counts, ([spec, count]) => ({ spec, count }));
+}
+
+export const grows = ({ layer }: LayerSpec): boolean =>
   layer.kind !== 'sliding' && layer.kind !== 'chunked' && layer.kind !== 'state';
 
 /** Bytes of a window or a state, once a request is long enough. */
 const fixedOf = ({ layer, tokenBytes }: LayerSpec): number =>
   layer.kind === 'state' ? tokenBytes : (layer.window as number) * tokenBytes;
 
-const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
+function total(tallies: readonly Tally[], of: (spec: LayerSpec) => number): number {
+  let all = 0;
+  for (const { spec, count } of tallies) {
+    all += count * of(spec);
+  }
+  return all;
+}
 
-function rankOf(
-  stage: number,
-  specs: readonly LayerSpec[],
-  grouping: Grouping,
-  stageOf: readonly number[],
-  c: VllmConfiguration,
-): Rank {
-  const own = specs.filter((s) => stageOf[s.index] === stage);
+function rankOf(stage: number, groups: readonly (readonly Tally[])[], c: VllmConfiguration): Rank {
+  const own = groups.flat();
   return {
     stage,
-    layers: own.filter((s) => !s.layer.joined).length,
-    bytesPerToken: sum(own.filter(grows).map((s) => s.tokenBytes)) / c.placement.context,
-    fixedBytes: sum(own.filter((s) => !grows(s)).map(fixedOf)),
-    bytesPerBlock: Math.max(...grouping.groups.map((g) => groupBytes(g, stage, stageOf))),
+    layers: total(own, (s) => (s.layer.joined ? 0 : 1)),
+    bytesPerToken: total(own, (s) => (grows(s) ? s.tokenBytes : 0)) / c.placement.context,
+    fixedBytes: total(own, (s) => (grows(s) ? 0 : fixedOf(s))),
+    bytesPerBlock: Math.max(...groups.map((g) => total(g, (s) => s.page))),
   };
 }
 
-const groupBytes = (group: SpecGroup, stage: number, stageOf: readonly number[]): number =>
-  sum(group.specs.filter((s) => stageOf[s.index] === stage).map((s) => s.page));
-
 interface Parts {
-  readonly model: Model;
   readonly c: VllmConfiguration;
-  readonly specs: readonly LayerSpec[];
   readonly grouping: Grouping;
   readonly ranks: readonly Rank[];
-  readonly stageOf: readonly number[];
+  /** By rank and group. */
+  readonly tallies: readonly (readonly (readonly Tally[])[])[];
   readonly build: (rank: number) => Layout;
 }
 
-function seenFrom(decidingRank: number, parts: Parts): Layout {
-  const { c, grouping, ranks, stageOf, specs } = parts;
+function seenFrom(decidingRank: number, { c, grouping, ranks, tallies, build }: Parts): Layout {
   const rank = ranks[decidingRank] as Rank;
-  const onRank = specs.filter((s) => stageOf[s.index] === decidingRank);
-  const groups = grouping.groups.map((g) => groupOf(g, decidingRank, stageOf));
-  const smallestBlock = Math.min(...grouping.groups.map((g) => g.blockSize));
-  const groupBlocks = (tokens: number) => grouping.groups.map((g) => blocksOf(g, tokens, c));
-  const payload = (tokens: number) => sum(onRank.map((s) => payloadOf(s, tokens, c)));
+  const own = tallies[decidingRank] as readonly (readonly Tally[])[];
+  const all = own.flat();
+  const groups = grouping.groups.map((g, i) => groupOf(g, own[i] as readonly Tally[]));
+  const whole = total(tallies.flat(2), (s) =>
+    grows(s) ? wholeHeads(s.layer) * (bytesPerHeadToken(s.layer, s.dtype) as number) : 0,
+  );
+  const perGpu = { scope: 'per GPU' } as const;
   return {
     findings: paddingFindings(grouping),
     allocator: 'blocks',
     dtype: { key: c.stored.key, value: c.stored.value },
-    blockSize: smallestBlock,
+    blockSize: Math.min(...grouping.groups.map((g) => g.blockSize)),
     tokensPerSlot: c.placement.context,
     groups,
     ranks,
     decidingRank,
-    bytesPerToken: figure(rank.bytesPerToken, 'bytes', () => explainToken(onRank, c, rank.bytesPerToken), {
-      scope: 'per GPU',
+    bytesPerToken: figure(rank.bytesPerToken, 'bytes', () => explainToken(all, c, rank.bytesPerToken), perGpu),
+    bytesPerTokenTotal: figure(whole, 'bytes', () => explainTotal(tallies.flat(2), c, whole), {
+      scope: 'whole deployment',
     }),
-    bytesPerTokenTotal: totalPerToken(parts),
-    fixedBytes: figure(rank.fixedBytes, 'bytes', () => explainFixed(onRank, rank.fixedBytes), { scope: 'per GPU' }),
-    bytesPerBlock: figure(rank.bytesPerBlock, 'bytes', () => explainBlock(groups, rank), { scope: 'per GPU' }),
-    groupBlocks,
-    payload,
-    hold: (tokens) => holdOf(tokens, grouping, decidingRank, rank.bytesPerBlock, stageOf, c),
-    ofRank: parts.build,
+    fixedBytes: figure(rank.fixedBytes, 'bytes', () => explainFixed(all, rank.fixedBytes), perGpu),
+    bytesPerBlock: figure(rank.bytesPerBlock, 'bytes', () => explainBlock(groups, rank), perGpu),
+    groupBlocks: (tokens) => grouping.groups.map((g) => blocksOf(g, tokens, c)),
+    payload: (tokens) => total(all, (s) => payloadOf(s, tokens, c)),
+    wholePayload: (tokens) => total(tallies.flat(2), (s) => wholePayloadOf(s, tokens, c.placement.tensor)),
+    hold: (tokens) => holdOf(tokens, grouping, own, rank.bytesPerBlock, c),
+    ofRank: build,
   };
 }
+
+export const wholeHeads = (layer: KvLayer): number =>
+  layer.kind === 'latent' || layer.kind === 'indexer' ? 1 : layer.kvHeads;
 
 /** Source: vLLM 0.28, v1/core/kv_cache_utils.py :: _get_kv_cache_groups_uniform_page_size. */
 const paddingFindings = ({ padding }: Grouping): readonly Finding[] =>
@@ -148,16 +177,13 @@ const paddingFindings = ({ padding }: Grouping): readonly Finding[] =>
     fixes: [],
   }));
 
-function groupOf(group: SpecGroup, stage: number, stageOf: readonly number[]): Group {
-  const first = group.specs[0] as LayerSpec;
-  return {
-    kind: first.layer.kind,
-    layers: group.specs.filter((s) => stageOf[s.index] === stage).length,
-    dtype: first.dtype,
-    blockSize: group.blockSize,
-    bytesPerBlock: groupBytes(group, stage, stageOf),
-  };
-}
+const groupOf = (group: SpecGroup, own: readonly Tally[]): Group => ({
+  kind: group.first.layer.kind,
+  layers: total(own, () => 1),
+  dtype: group.first.dtype,
+  blockSize: group.blockSize,
+  bytesPerBlock: total(own, (s) => s.page),
+});
 
 /**
  * Blocks a request of this many tokens may hold in one group; a window reserves for the tokens in flight, and one
@@ -165,7 +191,7 @@ function groupOf(group: SpecGroup, stage: number, stageOf: readonly number[]): G
  * Source: vLLM 0.28, v1/kv_cache_interface.py :: max_memory_usage_bytes.
  */
 function blocksOf(group: SpecGroup, tokens: number, c: VllmConfiguration): number {
-  const { layer } = group.specs[0] as LayerSpec;
+  const { layer } = group.first;
   const window = layer.window as number;
   switch (layer.kind) {
     case 'sliding':
@@ -190,24 +216,33 @@ function payloadOf(spec: LayerSpec, tokens: number, c: VllmConfiguration): numbe
   );
 }
 
+/** The same over the whole model: a head that is kept on several GPUs counts once. */
+function wholePayloadOf(spec: LayerSpec, tokens: number, tensor: number): number {
+  const { layer } = spec;
+  if (layer.kind === 'state') {
+    return spec.tokenBytes * tensor;
+  }
+  const perToken = wholeHeads(layer) * (bytesPerHeadToken(layer, spec.dtype) as number);
+  return perToken * (grows(spec) ? tokens : Math.min(tokens, layer.window as number));
+}
+
 function holdOf(
   tokens: number,
   grouping: Grouping,
-  stage: number,
+  own: readonly (readonly Tally[])[],
   bytesPerBlock: number,
-  stageOf: readonly number[],
   c: VllmConfiguration,
 ): Hold {
   let blocks = 0;
   let payload = 0;
   let tail = 0;
   let reservation = 0;
-  for (const group of grouping.groups) {
+  grouping.groups.forEach((group, i) => {
     const held = blocksOf(group, tokens, c);
     blocks += held;
-    for (const spec of group.specs.filter((s) => stageOf[s.index] === stage)) {
-      const used = payloadOf(spec, tokens, c);
-      const slots = held * spec.tokenBytes * (spec.layer.kind === 'state' ? 1 : group.blockSize);
+    for (const { spec, count } of own[i] as readonly Tally[]) {
+      const used = count * payloadOf(spec, tokens, c);
+      const slots = count * held * spec.tokenBytes * (spec.layer.kind === 'state' ? 1 : group.blockSize);
       payload += used;
       if (grows(spec)) {
         tail += slots - used;
@@ -215,87 +250,7 @@ function holdOf(
         reservation += slots - used;
       }
     }
-  }
+  });
   const reserved = blocks * bytesPerBlock;
   return { blocks, reserved, payload, tail, reservation, padding: reserved - payload - tail - reservation };
-}
-
-function totalPerToken({ c, specs }: Parts): Figure {
-  const whole = specs.filter(grows).map((s) => heads(s.layer) * (bytesPerHeadToken(s.layer, s.dtype) as number));
-  const value = sum(whole);
-  return figure(
-    value,
-    'bytes',
-    () => ({
-      symbols: 'Σ layers: KV heads × bytes per head and token',
-      numbers: `${runs(specs.filter(grows), (s) => `${heads(s.layer)} × ${bytesPerHeadToken(s.layer, s.dtype)}`)} = ${withCommas(value)}`,
-      origins: [{ kind: 'config', text: `KV dtype ${c.stored.value}: ${c.stored.how}` }],
-      source: SOURCE,
-    }),
-    { scope: 'whole deployment' },
-  );
-}
-
-const heads = (layer: KvLayer): number => (layer.kind === 'latent' || layer.kind === 'indexer' ? 1 : layer.kvHeads);
-
-/** `80 × (1 × 512) + 2 × (…)`: equal neighbours are told once. */
-function runs(specs: readonly LayerSpec[], term: (spec: LayerSpec) => string): string {
-  const counts = new Map<string, number>();
-  for (const spec of specs) {
-    const text = term(spec);
-    counts.set(text, (counts.get(text) ?? 0) + 1);
-  }
-  return [...counts].map(([text, n]) => `${n} × (${text})`).join(' + ') || '0';
-}
-
-function explainToken(onRank: readonly LayerSpec[], c: VllmConfiguration, value: number) {
-  const growing = onRank.filter(grows);
-  const { tensor, context } = c.placement;
-  const first = growing[0];
-  const origins = [{ kind: 'config' as const, text: `KV dtype ${c.stored.value}: ${c.stored.how}` }];
-  const replicated = first !== undefined && first.layer.kvHeads < tensor;
-  return {
-    symbols: `layers × KV heads per GPU × (${first ? packingSymbols(first.dtype) : 'bytes'})${context > 1 ? ' ÷ DCP' : ''}`,
-    numbers: `${runs(growing, (s) => `${tensorHeads(s.layer, c)} × ${bytesPerHeadToken(s.layer, s.dtype)}`)}${context > 1 ? ` ÷ ${context}` : ''} = ${withCommas(value)}`,
-    origins: replicated
-      ? [
-          ...origins,
-          {
-            kind: 'derived' as const,
-            text: `one head or vector is kept on each of ${tensor} GPUs: ${first.layer.kind === 'latent' ? 'MLA is not divided' : 'fewer KV heads than GPUs'}`,
-          },
-        ]
-      : origins,
-    source: SOURCE,
-  };
-}
-
-function explainFixed(onRank: readonly LayerSpec[], value: number) {
-  const windows = onRank.filter((s) => !grows(s));
-  return {
-    symbols: 'Σ window layers: window × bytes per token + Σ state layers: bytes of a state',
-    numbers: `${runs(windows, (s) => (s.layer.kind === 'state' ? withCommas(s.tokenBytes) : `${s.layer.window} × ${s.tokenBytes}`))} = ${withCommas(value)}`,
-    origins: [
-      {
-        kind: 'config' as const,
-        text: windows.length > 0 ? 'windows and states of the model’s config' : 'no layer has a window or a state',
-      },
-    ],
-    source: SOURCE,
-  };
-}
-
-function explainBlock(groups: readonly Group[], rank: Rank) {
-  const largest = groups.find((g) => g.bytesPerBlock === rank.bytesPerBlock);
-  return {
-    symbols: 'largest group: Σ layers: block size × bytes per token and layer',
-    numbers: `${largest?.layers} layers × ${withCommas(rank.bytesPerBlock / (largest?.layers || 1))} (block of ${largest?.blockSize} tokens) = ${withCommas(rank.bytesPerBlock)}`,
-    origins: [
-      {
-        kind: 'derived' as const,
-        text: groups.length > 1 ? `${groups.length} groups share one pool of equal blocks` : 'one group',
-      },
-    ],
-    source: 'vLLM 0.28, v1/core/kv_cache_utils.py :: get_kv_cache_config_from_groups',
-  };
 }

@@ -1,0 +1,82 @@
+/** How the figures of a layout explain themselves. */
+import type { Explanation } from '../../figure';
+import { withCommas } from '../../units';
+import type { Group, Rank } from '../engine';
+import type { VllmConfiguration } from './configure';
+import { bytesPerHeadToken, packingSymbols } from './dtypes';
+import type { LayerSpec } from './groups';
+import { grows, type Tally, tensorHeads, wholeHeads } from './layout';
+
+const SOURCE = 'vLLM 0.28, v1/kv_cache_interface.py';
+
+/** `80 × (1 × 512) + 2 × (…)`: equal neighbours are told once. */
+function runs(tallies: readonly Tally[], term: (spec: LayerSpec) => string): string {
+  const counts = new Map<string, number>();
+  for (const { spec, count } of tallies) {
+    const text = term(spec);
+    counts.set(text, (counts.get(text) ?? 0) + count);
+  }
+  return [...counts].map(([text, n]) => `${n} × (${text})`).join(' + ') || '0';
+}
+
+export function explainToken(onRank: readonly Tally[], c: VllmConfiguration, value: number): Explanation {
+  const growing = onRank.filter((t) => grows(t.spec));
+  const { tensor, context } = c.placement;
+  const first = growing[0]?.spec;
+  const origins = [{ kind: 'config' as const, text: `KV dtype ${c.stored.value}: ${c.stored.how}` }];
+  const replicated = first !== undefined && first.layer.kvHeads < tensor;
+  return {
+    symbols: `layers × KV heads per GPU × (${first ? packingSymbols(first.dtype) : 'bytes'})${context > 1 ? ' ÷ DCP' : ''}`,
+    numbers: `${runs(growing, (s) => `${tensorHeads(s.layer, tensor)} × ${bytesPerHeadToken(s.layer, s.dtype)}`)}${context > 1 ? ` ÷ ${context}` : ''} = ${withCommas(value)}`,
+    origins: replicated
+      ? [
+          ...origins,
+          {
+            kind: 'derived' as const,
+            text: `one head or vector is kept on each of ${tensor} GPUs: ${first.layer.kind === 'latent' ? 'MLA is not divided' : 'fewer KV heads than GPUs'}`,
+          },
+        ]
+      : origins,
+    source: SOURCE,
+  };
+}
+
+export function explainFixed(onRank: readonly Tally[], value: number): Explanation {
+  const windows = onRank.filter((t) => !grows(t.spec));
+  return {
+    symbols: 'Σ window layers: window × bytes per token + Σ state layers: bytes of a state',
+    numbers: `${runs(windows, (s) => (s.layer.kind === 'state' ? withCommas(s.tokenBytes) : `${s.layer.window} × ${s.tokenBytes}`))} = ${withCommas(value)}`,
+    origins: [
+      {
+        kind: 'config' as const,
+        text: windows.length > 0 ? 'windows and states of the model’s config' : 'no layer has a window or a state',
+      },
+    ],
+    source: SOURCE,
+  };
+}
+
+export function explainBlock(groups: readonly Group[], rank: Rank): Explanation {
+  const largest = groups.find((g) => g.bytesPerBlock === rank.bytesPerBlock);
+  return {
+    symbols: 'largest group: Σ layers: block size × bytes per token and layer',
+    numbers: `${largest?.layers} layers × ${withCommas(rank.bytesPerBlock / (largest?.layers || 1))} (block of ${largest?.blockSize} tokens) = ${withCommas(rank.bytesPerBlock)}`,
+    origins: [
+      {
+        kind: 'derived' as const,
+        text: groups.length > 1 ? `${groups.length} groups share one pool of equal blocks` : 'one group',
+      },
+    ],
+    source: 'vLLM 0.28, v1/core/kv_cache_utils.py :: get_kv_cache_config_from_groups',
+  };
+}
+
+export function explainTotal(all: readonly Tally[], c: VllmConfiguration, value: number): Explanation {
+  const growing = all.filter((t) => grows(t.spec));
+  return {
+    symbols: 'Σ layers: KV heads × bytes per head and token',
+    numbers: `${runs(growing, (s) => `${wholeHeads(s.layer)} × ${bytesPerHeadToken(s.layer, s.dtype)}`)} = ${withCommas(value)}`,
+    origins: [{ kind: 'config', text: `KV dtype ${c.stored.value}: ${c.stored.how}` }],
+    source: SOURCE,
+  };
+}
