@@ -122,6 +122,8 @@ export interface Scheduler {
   /** The head of the queue can never be admitted: takes it out, or −1 when there is none. */
   readonly dropHead: () => number;
   readonly space: () => Space;
+  /** Room that somebody owns; the cheap part of `space`. */
+  readonly owned: () => number;
 }
 
 /** What the memory holds right now, in tokens of room. */

@@ -259,6 +259,7 @@ export function createVllmV1(traffic: Traffic, options: VllmV1Options): VllmV1 {
     waiting: waitingCount,
     dropHead,
     space: () => spaceOf(kv, requests, running, runningCount, slots),
+    owned: () => (kv.pool.blocks - 1 - kv.pool.free) * kv.groups[0]!.blockSize,
     slotOf: (request) => slots[request]!,
     runningList: () => [...running.subarray(0, runningCount)],
     waitingList: () =>

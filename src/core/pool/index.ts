@@ -1,0 +1,12 @@
+/** The part of the core that behaves: block pools, prefix caches and schedulers of engines, and the traffic they serve. */
+export * from './block-pool';
+export * from './clock';
+export * from './content';
+export * from './generate';
+export * from './kv-cache';
+export * from './lookup';
+export * from './random';
+export * from './scheduler';
+export * from './simulation';
+export * from './traffic';
+export * from './vllm-v1';
