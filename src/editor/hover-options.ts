@@ -107,8 +107,10 @@ function memoryShare(plan: Plan): Answer | undefined {
     term('left for KV', budget.kv),
   ];
   const heading = `${bold(withInterval(budget.kv.figure))} of one GPU is left for KV: the engine may use ${escaped(shortAmount(budget.limit))} of ${escaped(shortAmount(budget.total))}.`;
+  const more = plan.capacity?.paged.requestsPerGiB;
+  const buys = more ? ` One GiB more on every GPU holds ${escaped(withInterval(more))} more requests.` : '';
   return {
-    text: `${heading}\n\n${table(['One GPU', 'Size', 'Range', 'Why'], rows, [1])}`,
+    text: `${heading}${buys}\n\n${table(['One GPU', 'Size', 'Range', 'Why'], rows, [1])}`,
     figures: [budget.kv.figure],
   };
 }

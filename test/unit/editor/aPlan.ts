@@ -103,7 +103,6 @@ const aLayout = (over: Partial<Layout> = {}): Layout => ({
   groupBlocks: (tokens) => [Math.ceil(tokens / 16)],
   payload: (tokens) => tokens * 40_960,
   wholePayload: (tokens) => tokens * 327_680,
-  wholePayload: (tokens) => tokens * 327_680,
   hold: (tokens) => {
     const blocks = Math.ceil(tokens / 16);
     const reserved = blocks * 655_360;
@@ -210,8 +209,6 @@ export function aPlan(over: Partial<Plan> = {}): Plan {
         usedShare: share,
         blocksPerRequest: aFigure(54, 'blocks'),
         tailTokens: aFigure(14, 'tokens'),
-        requestsAtMaxLength: aFigure(162, 'requests'),
-        requestsPerGiB: aFigure(30, 'requests'),
         requestsAtMaxLength: aFigure(162, 'requests'),
         requestsPerGiB: aFigure(1638 / 54, 'requests'),
         waste: aWaste(1536 * 34_816_000, { tail: 1536 * 573_440, fragmentation: 16_904_960 }),

@@ -29,7 +29,7 @@ describe('hover', () => {
       [
         '50.64 GiB',
         '71.27 GiB of 79.19 GiB',
-        'One GiB more on every GPU holds 30 more requests',
+        'One GiB more on every GPU holds 30.33 more requests',
         '| weights | 16.43 GiB | exact |',
         '1.60 to 2.80 GiB',
       ],
