@@ -26,6 +26,7 @@ import { type Lines, linesOf } from './launch/lines';
 import { type Ask, asksOf, givenOf, hardwareOf, versionOf, workloadOf } from './planner/asks';
 import { type Located, optionFindings, placeFindings, placementFindings } from './planner/findings';
 import { modelOf, namedModel } from './planner/models';
+import { settingOrigins } from './planner/origins';
 
 /** Where facts of a model come from beyond the catalogue: a config.json beside the file, a cache, the Hub. */
 export interface ModelSource {
@@ -233,6 +234,8 @@ function planned(start: Start, model: Model, draft: Model | undefined, configura
               configuration,
               maxLength,
               workload: start.workload,
+              role: launch.role,
+              originOf: settingOrigins(engine, configuration),
               longestContext: pooled.verdict.longestContext,
             })
           : undefined,

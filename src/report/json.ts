@@ -1,5 +1,5 @@
 /** The plan as JSON, schema `kv-planner/plan@1`. This file and `schema/plan.schema.json` spell the contract; nothing else does. */
-import type { Capacity } from '../core/capacity/capacity';
+import type { Capacity, Waste } from '../core/capacity/capacity';
 import type { Budget, BudgetTerm, Finding, Layout, Pool } from '../core/engines/engine';
 import type { Figure } from '../core/figure';
 import type { KvLayer, Model } from '../core/model/model';
@@ -199,6 +199,7 @@ function capacityOf(capacity: Capacity): object {
       requests: whole(contiguous.requests),
       bytesPerRequest: whole(contiguous.bytesPerRequest),
       usedShare: contiguous.usedShare.value,
+      waste: wasteOf(contiguous.waste),
     },
     paged: {
       requests: whole(paged.requests),
@@ -206,12 +207,24 @@ function capacityOf(capacity: Capacity): object {
       bytesPerRequest: whole(paged.bytesPerRequest),
       tailTokens: whole(paged.tailTokens),
       usedShare: paged.usedShare.value,
+      requestsAtMaxLength: whole(paged.requestsAtMaxLength),
+      requestsPerGiB: paged.requestsPerGiB.value,
+      waste: wasteOf(paged.waste),
     },
     steadyState: { requests: whole(capacity.steadyState) },
     engineLimit: capacity.engineLimit && whole(capacity.engineLimit),
     fits: whole(capacity.fits),
     limitedBy: capacity.limitedBy,
+    transferBytesPerRequest: capacity.transferBytes && whole(capacity.transferBytes),
   };
+}
+
+/** Whole bytes that still add up: what rounding takes or gives is left over. */
+function wasteOf({ pool, payload, tail, padding, reservation }: Waste): object {
+  const [whole = 0, ...parts] = [pool, payload, tail, padding, reservation].map(Math.round);
+  const [p, t, d, r] = parts;
+  const fragmentation = parts.reduce((left, part) => left - part, whole);
+  return { pool: whole, payload: p, tail: t, padding: d, reservation: r, fragmentation };
 }
 
 const findingOf = (finding: PlacedFinding): object => ({

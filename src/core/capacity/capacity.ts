@@ -28,13 +28,26 @@ export interface Capacity {
   readonly longestContext?: Figure;
   readonly workload: Workload;
   readonly contiguous: Shares & { readonly waste: Waste };
-  readonly paged: Shares & { readonly blocksPerRequest: Figure; readonly tailTokens: Figure; readonly waste: Waste };
+  readonly paged: Shares & {
+    readonly blocksPerRequest: Figure;
+    readonly tailTokens: Figure;
+    readonly waste: Waste;
+    /** Requests of max length: as many never preempt each other, whatever they grow to. */
+    readonly requestsAtMaxLength: Figure;
+    /** Requests at the workload that one GiB more on every GPU holds. */
+    readonly requestsPerGiB: Figure;
+  };
   readonly steadyState: Figure;
-  /** Most requests the engine runs at once, whatever the memory. */
+  /** Most requests the engine runs at once, whatever the memory: max sequences, and the tokens of one step. */
   readonly engineLimit?: Figure;
   readonly fits: Figure;
-  readonly limitedBy: 'memory' | 'max-sequences' | 'state-blocks' | 'batch-tokens';
+  readonly limitedBy: Limit;
+  /** Payload of one prompt over one whole replica, which a prefill server hands to a decode server. */
+  readonly transferBytes?: Figure;
 }
+
+/** `state-blocks`: memory decides, and a request at the workload holds more blocks for states than for tokens. */
+export type Limit = 'memory' | 'max-sequences' | 'state-blocks' | 'batch-tokens';
 
 /** Requests that fit at one length, memory alone. */
 export interface LengthPoint {

@@ -1,8 +1,9 @@
 /** Contiguous slabs and the engine's own allocator on the same bytes. */
 import type { Configuration, Layout, Pool, Workload } from '../engines/engine';
-import { type Explanation, type Figure, figure } from '../figure';
-import { formatBytes, withCommas } from '../units';
-import type { Capacity, LengthPoint, Waste } from './capacity';
+import type { OptionRole } from '../engines/option';
+import { type Explanation, type Figure, figure, type Origin } from '../figure';
+import { formatBytes, GiB, withCommas } from '../units';
+import type { Capacity, LengthPoint, Limit, Waste } from './capacity';
 
 export interface Sizes {
   readonly layout: Layout;
@@ -14,17 +15,17 @@ export interface Sizes {
 export interface CapacityInput extends Sizes {
   readonly configuration: Configuration;
   readonly longestContext?: Figure;
+  readonly role: 'serve' | 'prefill' | 'decode';
+  /** Where the setting of a role stands, or that it is a default. */
+  readonly originOf: (role: OptionRole) => Origin | undefined;
 }
 
 export function capacityOf(input: CapacityInput): Capacity {
-  const { maxLength, workload, longestContext, configuration } = input;
+  const { layout, maxLength, workload, longestContext, role } = input;
   const paged = pagedOf(input);
-  const limit = configuration.maxSequences;
-  const engineLimit =
-    limit === undefined
-      ? undefined
-      : figure(limit, 'requests', () => told('max sequences', withCommas(limit), 'the engine runs no more at once'));
-  const fits = Math.min(paged.requests.value, limit ?? Number.POSITIVE_INFINITY);
+  const limit = engineLimitOf(input);
+  const most = limit?.figure.value;
+  const fits = Math.min(paged.requests.value, most ?? Number.POSITIVE_INFINITY);
   return {
     maxLength,
     longestContext,
@@ -32,21 +33,76 @@ export function capacityOf(input: CapacityInput): Capacity {
     contiguous: contiguousOf(input),
     paged,
     steadyState: steadyStateOf(input),
-    engineLimit,
+    engineLimit: limit?.figure,
     fits: figure(
       fits,
       'requests',
       () =>
         told(
           'min(paged requests, engine limit)',
-          `min(${withCommas(paged.requests.value)}, ${limit === undefined ? 'unknown' : withCommas(limit)}) = ${withCommas(fits)}`,
+          `min(${withCommas(paged.requests.value)}, ${most === undefined ? 'unknown' : withCommas(most)}) = ${withCommas(fits)}`,
           'of one replica',
         ),
-      { range: capped(paged.requests, limit) },
+      { range: capped(paged.requests, most) },
     ),
-    limitedBy: limit !== undefined && limit < paged.requests.value ? 'max-sequences' : 'memory',
+    limitedBy: limit && limit.figure.value < paged.requests.value ? limit.by : memoryLimit(layout, workload, maxLength),
+    transferBytes: role === 'prefill' ? transferOf(layout, workload, maxLength) : undefined,
   };
 }
+
+/** Sequences are limited by number, and by the tokens of one step: each running one asks for at least one. */
+function engineLimitOf(input: CapacityInput): { readonly figure: Figure; readonly by: Limit } | undefined {
+  const { maxSequences, batchTokens, tokensPerStep } = input.configuration;
+  if (maxSequences === undefined) {
+    return undefined;
+  }
+  const perStep = Math.floor(batchTokens / tokensPerStep);
+  const known = (role: OptionRole) => [input.originOf(role)].filter((o) => o !== undefined);
+  return perStep < maxSequences
+    ? {
+        by: 'batch-tokens',
+        figure: figure(perStep, 'requests', () => ({
+          symbols: '⌊tokens of one step ÷ tokens of one request⌋',
+          numbers: `⌊${withCommas(batchTokens)} ÷ ${tokensPerStep}⌋ = ${withCommas(perStep)}`,
+          origins: known('batch-tokens'),
+        })),
+      }
+    : {
+        by: 'max-sequences',
+        figure: figure(maxSequences, 'requests', () => ({
+          symbols: 'max sequences',
+          numbers: withCommas(maxSequences),
+          origins: known('max-sequences'),
+        })),
+      };
+}
+
+/** Where memory decides, it may be states that take most of a request's blocks. */
+function memoryLimit(layout: Layout, workload: Workload, maxLength: number): Limit {
+  const blocks = layout.groupBlocks(used(workload, maxLength));
+  const states = sum(blocks.filter((_, i) => layout.groups[i]?.kind === 'state'));
+  return states > sum(blocks) - states ? 'state-blocks' : 'memory';
+}
+
+function transferOf(layout: Layout, { prompt }: Workload, maxLength: number): Figure {
+  const tokens = Math.min(prompt, maxLength);
+  const bytes = Math.ceil(layout.wholePayload(tokens));
+  const { value: perToken } = layout.bytesPerTokenTotal;
+  const fixed = bytes - Math.ceil(perToken * tokens);
+  return figure(
+    bytes,
+    'bytes',
+    () =>
+      told(
+        'bytes per token × prompt + windows and states',
+        `${withCommas(perToken)} × ${withCommas(tokens)} + ${withCommas(fixed)} = ${withCommas(bytes)}`,
+        'keys and values of one prompt, each head once',
+      ),
+    { scope: 'whole deployment' },
+  );
+}
+
+const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
 
 const told = (symbols: string, numbers: string, origin: string): Explanation => ({
   symbols,
@@ -63,9 +119,13 @@ function capped({ range }: Figure, limit: number | undefined): Figure['range'] {
 const ranged = ({ range }: Figure, of: (n: number) => number): Figure['range'] =>
   range && { low: of(Math.max(0, range.low)), value: of(Math.max(0, range.value)), high: of(Math.max(0, range.high)) };
 
+/** Whole bytes: under context parallelism a token may cost a part of one. */
+const slabOf = (layout: Layout, maxLength: number): number =>
+  Math.ceil(layout.bytesPerToken.value * maxLength + layout.fixedBytes.value);
+
 /** One slab of max length per request, as engines reserved before paging. */
 function contiguousOf({ layout, pool, maxLength, workload }: Sizes): Capacity['contiguous'] {
-  const slab = layout.bytesPerToken.value * maxLength + layout.fixedBytes.value;
+  const slab = slabOf(layout, maxLength);
   const count = (bytes: number) => Math.floor(Math.max(0, bytes) / slab);
   const requests = count(pool.bytes.value);
   const payload = Math.min(slab, layout.payload(used(workload, maxLength)));
@@ -159,7 +219,37 @@ function pagedOf({ layout, pool, maxLength, workload }: Sizes): Capacity['paged'
     ),
     usedShare: shareFigure(hold.payload, hold.reserved),
     waste,
+    requestsAtMaxLength: atMaxLengthOf({ layout, pool, maxLength, workload }, usableOf),
+    requestsPerGiB: perGiBOf(layout, hold.blocks),
   };
+}
+
+function atMaxLengthOf({ layout, pool, maxLength }: Sizes, usableOf: (blocks: number) => number): Figure {
+  const { blocks } = layout.hold(maxLength);
+  const count = (n: number) => Math.floor(usableOf(n) / blocks);
+  const requests = count(pool.blocks.value);
+  return figure(
+    requests,
+    'requests',
+    () =>
+      told(
+        '⌊usable blocks ÷ blocks of a request of max length⌋',
+        `⌊${withCommas(pool.usableBlocks)} ÷ ${withCommas(blocks)}⌋ = ${withCommas(requests)}`,
+        `memory alone, requests of ${withCommas(maxLength)} tokens`,
+      ),
+    { range: ranged(pool.blocks, count) },
+  );
+}
+
+function perGiBOf(layout: Layout, blocksPerRequest: number): Figure {
+  const perBlock = layout.bytesPerBlock.value;
+  return figure(Math.floor(GiB / perBlock) / blocksPerRequest, 'requests', () =>
+    told(
+      '⌊GiB ÷ bytes per block⌋ ÷ blocks per request',
+      `⌊${withCommas(GiB)} ÷ ${withCommas(perBlock)}⌋ ÷ ${withCommas(blocksPerRequest)} = ${(Math.floor(GiB / perBlock) / blocksPerRequest).toFixed(2)}`,
+      'one GiB more on every GPU',
+    ),
+  );
 }
 
 /** A workload longer than the engine accepts is cut off there. */
@@ -229,7 +319,7 @@ export function requestsByLength(input: Sizes, points = 48): readonly LengthPoin
   const lengths = new Set(
     Array.from({ length: points }, (_, i) => Math.round(lowest * (maxLength / lowest) ** (i / (points - 1)))),
   );
-  const slab = layout.bytesPerToken.value * maxLength + layout.fixedBytes.value;
+  const slab = slabOf(layout, maxLength);
   const contiguous = Math.floor(Math.max(0, pool.bytes.value) / slab);
   return [...lengths].map((length) => ({
     length,

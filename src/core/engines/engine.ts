@@ -129,6 +129,8 @@ export interface Layout {
   groupBlocks(tokens: number): readonly number[];
   /** Payload bytes of one request of this many tokens, per GPU. */
   payload(tokens: number): number;
+  /** Payload bytes of one request of this many tokens over one whole replica, each head counted once. */
+  wholePayload(tokens: number): number;
   /** What one request of this many tokens holds and why, per GPU; the parts add up to `reserved`. */
   hold(tokens: number): Hold;
   /** The same layout seen from another rank. */
@@ -228,6 +230,8 @@ export interface Configuration {
   /** Undefined when the written value cannot be known. */
   readonly maxSequences?: number;
   readonly batchTokens: number;
+  /** Tokens that a running request asks of one step: more than 1 where tokens are guessed ahead. */
+  readonly tokensPerStep: number;
   /** KV layers that will run, draft layers included, in order. */
   readonly layers: readonly KvLayer[];
   readonly findings: readonly Finding[];

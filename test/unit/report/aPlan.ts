@@ -75,6 +75,7 @@ export const aLayout: Layout = {
   bytesPerBlock: aFigure(655360, 'bytes', { numbers: '40,960 × 16 = 655,360' }, perGpu),
   groupBlocks: (tokens) => [Math.ceil(tokens / 16)],
   payload: (tokens) => tokens * 40960,
+  wholePayload: (tokens) => tokens * 327680,
   hold: (tokens) => {
     const blocks = Math.ceil(tokens / 16);
     const tail = blocks * 655360 - tokens * 40960;
@@ -137,6 +138,8 @@ const aCapacity: NonNullable<Plan['capacity']> = {
     usedShare: aFigure(850 / 864, 'share'),
     blocksPerRequest: aFigure(54, 'blocks'),
     tailTokens: aFigure(14, 'tokens'),
+    requestsAtMaxLength: aFigure(162, 'requests'),
+    requestsPerGiB: aFigure(1638 / 54, 'requests'),
     waste: {
       pool: 54375000000,
       payload: 53477376000,
