@@ -256,7 +256,23 @@ export function compareVersions(a: string, b: string): number {
   return 0;
 }
 
+const versions = new Map<string, readonly number[]>();
+
+/** The same few versions are compared again and again; names from files must not grow the table without end. */
 function versionNumbers(text: string): readonly number[] {
+  const known = versions.get(text);
+  if (known) {
+    return known;
+  }
+  if (versions.size > 500) {
+    versions.clear();
+  }
+  const numbers = parseVersion(text);
+  versions.set(text, numbers);
+  return numbers;
+}
+
+function parseVersion(text: string): readonly number[] {
   const numbers = /^\s*v?(\d+(?:\.\d+)*)/.exec(text)?.[1];
   return numbers === undefined ? [Number.POSITIVE_INFINITY] : numbers.split('.').map(Number);
 }

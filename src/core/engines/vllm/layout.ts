@@ -87,14 +87,19 @@ function tallyOf(
   stage: number,
   { stageOf }: VllmConfiguration,
 ): readonly Tally[] {
-  const counts = new Map<LayerSpec, number>();
+  const tallies: { spec: LayerSpec; count: number }[] = [];
   for (const member of group.members) {
     if (stageOf[member] === stage) {
       const spec = specs[member] as LayerSpec;
-      counts.set(spec, (counts.get(spec) ?? 0) + 1);
+      const known = tallies.find((t) => t.spec === spec);
+      if (known) {
+        known.count++;
+      } else {
+        tallies.push({ spec, count: 1 });
+      }
     }
   }
-  return Array.from(counts, ([spec, count]) => ({ spec, count }));
+  return tallies;
 }
 
 export const grows = ({ layer }: LayerSpec): boolean =>
