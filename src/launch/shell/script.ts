@@ -16,7 +16,7 @@ import {
   type Surroundings,
   surrounded,
 } from '../words/start';
-import { parseWith } from './grammar';
+import { parseWith } from './parse';
 import { type Command, type Heredoc, runScript, type Visitor } from './run';
 import { copyScope, newScope, type Scope } from './scope';
 
