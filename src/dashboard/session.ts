@@ -61,11 +61,14 @@ export function startSession(extension: Uri, panel: WebviewPanel, ports: Dashboa
 
   const post = (message: ToPage): void => void panel.webview.postMessage(message);
 
-  /** Sends what is shown now, unless something newer is on its way or the page is not there yet. */
+  /** Sends what is shown now, unless something newer is on its way. */
   const refresh = async (): Promise<void> => {
     const mine = ++turn;
+    if (!ready) {
+      return; // the page asks when it is there
+    }
     const answer = await viewOf(ports, at);
-    if (ready && mine === turn) {
+    if (mine === turn) {
       post({ version: PROTOCOL, type: 'show', ...answer });
     }
   };
@@ -147,13 +150,13 @@ export function startSession(extension: Uri, panel: WebviewPanel, ports: Dashboa
 }
 
 async function viewOf(ports: DashboardPorts, at: Shown | undefined): Promise<{ view: View; state?: DashboardState }> {
-  const plan = at && (await planOf(ports, at));
-  if (!at || !plan) {
-    return { view: { kind: 'empty', text: emptyText() } };
-  }
-  const { document, index, whatIf } = at;
-  const { gpuChoices, planView, requestsByLength } = await import('../lazy');
   try {
+    const plan = at && (await planOf(ports, at));
+    if (!at || !plan) {
+      return { view: { kind: 'empty', text: emptyText() } };
+    }
+    const { document, index, whatIf } = at;
+    const { gpuChoices, planView, requestsByLength } = await import('../lazy');
     const line = document.positionAt(plan.launch.head.start).line + 1;
     const view = planView({ plan, points: requestsByLength(plan), line, gpuChoices: gpuChoices(), whatIf });
     return { view, state: { version: PROTOCOL, file: document.uri.toString(), index, whatIf } };

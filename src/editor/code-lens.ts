@@ -1,5 +1,5 @@
 /** One line over each launch: what it holds, and whether it starts. */
-import { CodeLens, type CodeLensProvider, Disposable, EventEmitter, languages } from 'vscode';
+import { CodeLens, type CodeLensProvider, Disposable, EventEmitter, l10n, languages } from 'vscode';
 import { clean } from '../report/document';
 import { COMMANDS, type CommandTarget } from './command-names';
 import { rangeIn, SELECTOR } from './documents';
@@ -26,7 +26,7 @@ export function registerCodeLens(plans: Plans): Disposable {
         const target: CommandTarget = { uri: document.uri.toString(), offset: plan.launch.head.start };
         return new CodeLens(rangeIn(document, plan.launch.head), {
           title: titleOf(lensLine(plan)),
-          tooltip: 'Open the KV Planner dashboard',
+          tooltip: l10n.t('Open the KV Planner dashboard'),
           command: COMMANDS.openDashboard,
           arguments: [target],
         });

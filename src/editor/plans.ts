@@ -138,7 +138,9 @@ export function createPlans(grammars: GrammarStore, log: LogOutputChannel): Plan
         return known.plans;
       }
       const plans = safely(document);
-      entries.set(key, { version: document.version, plans });
+      if (!document.isClosed) {
+        entries.set(key, { version: document.version, plans });
+      }
       return plans;
     },
     whatIf: safely,

@@ -4,11 +4,10 @@ import { type Plans, planAt } from './plans';
 
 const SCHEME = 'kv-planner-report';
 
-/** The report of a file, and of the launch at an offset when one is named. */
-function reportUri(uri: Uri, offset: number | undefined): Uri {
-  const name = uri.path.slice(uri.path.lastIndexOf('/') + 1);
-  const query = JSON.stringify({ of: uri.toString(), ...(offset !== undefined && { offset }) });
-  return Uri.from({ scheme: SCHEME, path: l10n.t('Capacity of {0}', name).concat('.md'), query });
+/** What a report's address holds: the file, and the launch at an offset when one is named. */
+interface Subject {
+  readonly of: string;
+  readonly offset?: number;
 }
 
 export interface Reports extends Disposable {
@@ -17,49 +16,63 @@ export interface Reports extends Disposable {
 
 export function registerReports(plans: Plans): Reports {
   const changed = new EventEmitter<Uri>();
-  const open = new Map<string, Uri>();
-
-  const provider = workspace.registerTextDocumentContentProvider(SCHEME, {
-    onDidChange: changed.event,
-    async provideTextDocumentContent(uri) {
-      const { of, offset } = JSON.parse(uri.query) as { of: string; offset?: number };
-      open.set(of, uri);
-      const document = await workspace.openTextDocument(Uri.parse(of));
-      const made = await plans.of(document);
-      if (!made) {
-        return l10n.t('No launch was found in {0}.', workspace.asRelativePath(document.uri));
-      }
-      const { reportMarkdown, reportOf } = await import('../lazy');
-      const plan = offset === undefined ? undefined : planAt(made.plans, offset);
-      const result = plan ? { plans: [plan], problems: made.problems } : made;
-      const name = workspace.asRelativePath(document.uri, false);
-      return reportMarkdown(reportOf([{ name, text: made.text, result }]));
-    },
-  });
-
   const listeners = Disposable.from(
-    provider,
     changed,
+    workspace.registerTextDocumentContentProvider(SCHEME, {
+      onDidChange: changed.event,
+      provideTextDocumentContent: (uri) => reportText(plans, uri),
+    }),
     plans.onDidChange((document) => {
-      const report = open.get(document.uri.toString());
-      if (report) {
-        changed.fire(report);
+      for (const { uri } of workspace.textDocuments.filter((d) => d.uri.scheme === SCHEME)) {
+        if (subjectOf(uri)?.of === document.uri.toString()) {
+          changed.fire(uri);
+        }
       }
     }),
   );
+  return { show, dispose: () => listeners.dispose() };
+}
 
-  return {
-    async show(uri, offset) {
-      const report = reportUri(uri, offset);
-      // The rendered preview where the editor has one (it may be switched off, and a web editor may lack it).
-      if (extensions.getExtension('vscode.markdown-language-features')) {
-        await workspace.openTextDocument(report);
-        await commands.executeCommand('markdown.showLockedPreviewToSide', report);
-        return;
-      }
-      const document = await workspace.openTextDocument(report);
-      await window.showTextDocument(document, { viewColumn: ViewColumn.Beside, preview: true, preserveFocus: true });
-    },
-    dispose: () => listeners.dispose(),
-  };
+async function show(uri: Uri, offset?: number): Promise<void> {
+  const report = reportUri(uri, offset);
+  const document = await workspace.openTextDocument(report);
+  // Rendered where the editor can: the preview may be switched off, and a web editor may lack it.
+  if (extensions.getExtension('vscode.markdown-language-features')) {
+    await commands.executeCommand('markdown.showLockedPreviewToSide', report);
+  } else {
+    await window.showTextDocument(document, { viewColumn: ViewColumn.Beside, preview: true, preserveFocus: true });
+  }
+}
+
+function reportUri(uri: Uri, offset: number | undefined): Uri {
+  const name = uri.path.slice(uri.path.lastIndexOf('/') + 1);
+  const subject: Subject = { of: uri.toString(), ...(offset !== undefined && { offset }) };
+  return Uri.from({ scheme: SCHEME, path: `${l10n.t('Capacity of {0}', name)}.md`, query: JSON.stringify(subject) });
+}
+
+/** Anyone can ask for an address of our scheme: what is not ours has no subject. */
+function subjectOf(report: Uri): Subject | undefined {
+  try {
+    const { of, offset } = JSON.parse(report.query) as Partial<Record<keyof Subject, unknown>>;
+    return typeof of === 'string' ? { of, ...(typeof offset === 'number' && { offset }) } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function reportText(plans: Plans, report: Uri): Promise<string> {
+  const subject = subjectOf(report);
+  if (!subject) {
+    return l10n.t('This report names no file.');
+  }
+  const document = await workspace.openTextDocument(Uri.parse(subject.of));
+  const made = await plans.of(document);
+  const name = workspace.asRelativePath(document.uri, false);
+  if (!made) {
+    return l10n.t('No launch was found in {0}.', name);
+  }
+  const { reportMarkdown, reportOf } = await import('../lazy');
+  const plan = subject.offset === undefined ? undefined : planAt(made.plans, subject.offset);
+  const result = plan ? { plans: [plan], problems: made.problems } : made;
+  return reportMarkdown(reportOf([{ name, text: made.text, result }]));
 }
