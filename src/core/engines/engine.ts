@@ -152,6 +152,8 @@ export interface Hold {
 
 /** The fixed set of equal blocks. */
 export interface Pool {
+  /** KV bytes that memory leaves on one GPU, where an option gives the pool another size. */
+  readonly memory?: Estimate;
   /** Per GPU. Exact when given, else an estimate. */
   readonly bytes: Figure;
   readonly blocks: Figure;

@@ -1,6 +1,6 @@
 /** KV bytes → blocks, and what this version prints of them. Source: vLLM 0.28, v1/core/kv_cache_utils.py; 0.6.6, worker/worker.py. */
 import { figure, type Origin } from '../../figure';
-import { ceilDiv, type Estimate, GiB, isExact, pythonRound2, toFixedHalfEven, withCommas } from '../../units';
+import { ceilDiv, type Estimate, exactly, GiB, isExact, pythonRound2, toFixedHalfEven, withCommas } from '../../units';
 import type { HostTier, Layout, Logged, Pool, Rank } from '../engine';
 import type { VllmConfiguration } from './configure';
 
@@ -13,20 +13,30 @@ export function poolOf(c: VllmConfiguration, layout: Layout, kv: readonly Estima
   const smallest = (at: keyof Estimate) => Math.min(...layout.ranks.map((_, i) => blocksAt(i, at)));
   const blocks = smallest('value');
   const decidingRank = layout.ranks.findIndex((_, i) => blocksAt(i, 'value') === blocks);
-  const own = kv[decidingRank] as Estimate;
-  const estimated = !isExact(own) && c.blocksOverride === undefined;
+  const memory = kv[decidingRank] as Estimate;
+  const estimated = !isExact(memory) && c.blocksOverride === undefined;
   const range = (of: (n: number) => number) =>
     estimated ? { low: of(smallest('low')), value: of(blocks), high: of(smallest('high')) } : undefined;
   const { bytesPerBlock } = layout.ranks[decidingRank] as Rank;
+  // The engine allocates as many blocks as it is told to, whatever memory leaves.
+  const own = c.blocksOverride === undefined ? memory : exactly(blocks * bytesPerBlock);
   return {
+    memory: c.blocksOverride === undefined ? undefined : memory,
     bytes: figure(
       own.value,
       'bytes',
-      () => ({
-        symbols: 'KV bytes of one GPU',
-        numbers: `${withCommas(own.value)} (${pythonRound2(own.value / GiB)} GiB)`,
-        origins: [origin],
-      }),
+      () =>
+        c.blocksOverride === undefined
+          ? {
+              symbols: 'KV bytes of one GPU',
+              numbers: `${withCommas(own.value)} (${pythonRound2(own.value / GiB)} GiB)`,
+              origins: [origin],
+            }
+          : {
+              symbols: 'num-gpu-blocks-override × bytes per block',
+              numbers: `${withCommas(blocks)} × ${withCommas(bytesPerBlock)} = ${withCommas(own.value)}`,
+              origins: [origin],
+            },
       { scope: 'per GPU', range: isExact(own) ? undefined : own },
     ),
     blocks: figure(
@@ -49,7 +59,7 @@ export function poolOf(c: VllmConfiguration, layout: Layout, kv: readonly Estima
     usableBlocks: usable(blocks, c),
     ranks: layout.ranks.map((_, i) => ({ kvBytes: (kv[i] as Estimate).value, blocks: blocksAt(i, 'value') })),
     decidingRank,
-    logged: loggedOf(c, layout, blocks, own.value, range),
+    logged: loggedOf(c, layout, blocks, memory.value, range),
     hostTier: hostTierOf(c, layout),
   };
 }

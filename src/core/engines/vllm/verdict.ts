@@ -11,7 +11,12 @@ const SEARCH_LIMIT = 2 ** 31;
 export function verdictOf(c: VllmConfiguration, layout: Layout, pool: Pool): StartVerdict {
   const blocks = checkedBlocks(c, layout, pool);
   const limit = c.autoLength ? (c.maxLength ?? SEARCH_LIMIT) : SEARCH_LIMIT;
-  const longest = mapEstimate(blocks, (n) => longestFitting(layout, forFit(n, c), limit));
+  const checked = mapEstimate(blocks, (n) => longestFitting(layout, forFit(n, c), limit));
+  // Where the check reckons with memory alone, the pool that an option gave may hold less.
+  const longest =
+    c.rules.overrideInFit || pool.memory === undefined
+      ? checked
+      : mapEstimate(checked, (n) => Math.min(n, longestFitting(layout, pool.blocks.value, limit)));
   const longestContext = figure(
     longest.value,
     'tokens',
@@ -30,11 +35,11 @@ export function verdictOf(c: VllmConfiguration, layout: Layout, pool: Pool): Sta
     return { starts: 'unknown', findings: [], longestContext };
   }
   const need = c.autoLength ? 1 : c.maxLength;
-  if (need <= longest.low) {
+  if (need <= checked.low) {
     const states = tooManySequences(c, blocks);
     return { starts: states ? startsWith(states) : true, findings: states ? [states] : [], longestContext };
   }
-  const never = need > longest.high;
+  const never = need > checked.high;
   return {
     starts: never ? false : 'unknown',
     findings: [tooLong(c, layout, pool, longest, never)],
@@ -83,14 +88,16 @@ function tooManySequences(c: VllmConfiguration, blocks: Estimate): Finding | und
 
 /** Blocks that the fit check reckons with: those of the pool, but for versions that ask one stage to hold all of them. */
 function checkedBlocks(c: VllmConfiguration, layout: Layout, pool: Pool): Estimate {
-  if (!c.rules.fitIgnoresPipeline || layout.ranks.length === 1) {
+  const byMemory = !c.rules.overrideInFit && pool.memory !== undefined;
+  if (!byMemory && (!c.rules.fitIgnoresPipeline || layout.ranks.length === 1)) {
     return pool.blocks.range ?? exactly(pool.blocks.value);
   }
   const perBlock = checkedBytesPerBlock(c, layout, pool);
-  return mapEstimate(pool.bytes.range ?? exactly(pool.bytes.value), (bytes) =>
-    Math.max(0, Math.floor(bytes / perBlock)),
-  );
+  return mapEstimate(checkedBytes(c, pool), (bytes) => Math.max(0, Math.floor(bytes / perBlock)));
 }
+
+const checkedBytes = (c: VllmConfiguration, pool: Pool): Estimate =>
+  (c.rules.overrideInFit ? undefined : pool.memory) ?? pool.bytes.range ?? exactly(pool.bytes.value);
 
 const checkedBytesPerBlock = (c: VllmConfiguration, layout: Layout, pool: Pool): number =>
   c.rules.fitIgnoresPipeline
@@ -155,7 +162,7 @@ function refusalV1(c: VllmConfiguration, layout: Layout, pool: Pool, length: num
   const bytesPerBlock = checkedBytesPerBlock(c, layout, pool);
   const blocks = layout.groupBlocks(length).reduce((a, b) => a + b, 0);
   const needed = exactly(bytesPerBlock * blocks);
-  const kv = pool.bytes.range ?? exactly(pool.bytes.value);
+  const kv = checkedBytes(c, pool);
   const taken = c.rules.nullBlockInFit ? bytesPerBlock : 0;
   const available = { low: Math.max(0, kv.low - taken), value: kv.value - taken, high: kv.high - taken };
   const estimate = c.rules.estimatesLength
