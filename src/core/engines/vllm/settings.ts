@@ -31,11 +31,30 @@ export function settingsOf(all: readonly Setting[]): Settings {
     number: typed((v) => typeof v === 'number'),
     text: typed((v) => typeof v === 'string'),
     flag: typed((v) => typeof v === 'boolean'),
-    object: typed(
-      (v): v is Readonly<Record<string, unknown>> => typeof v === 'object' && v !== null && !Array.isArray(v),
-    ),
+    object: (name) => {
+      const whole = value(name);
+      const dotted = all.filter((s) => s.name.startsWith(`${name}.`) && s.value !== undefined);
+      if (!isObject(whole) && dotted.length === 0) {
+        return undefined;
+      }
+      return dotted.reduce(
+        (object, s) => withKey(object, s.name.slice(name.length + 1).split('.'), s.value),
+        isObject(whole) ? whole : {},
+      );
+    },
     unknown: new Set([...last.values()].filter((s) => s.value === undefined).map((s) => s.name)),
   };
+}
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+const isObject = (v: unknown): v is JsonObject => typeof v === 'object' && v !== null && !Array.isArray(v);
+
+/** `--speculative-config.method mtp` sets one key of the option's object. */
+function withKey(object: JsonObject, path: readonly string[], value: unknown): JsonObject {
+  const [key = '', ...rest] = path;
+  const inner = object[key];
+  return { ...object, [key]: rest.length === 0 ? value : withKey(isObject(inner) ? inner : {}, rest, value) };
 }
 
 /** Options whose value must be known before anything about the cache can be said. */
