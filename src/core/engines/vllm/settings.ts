@@ -37,7 +37,7 @@ export function settingsOf(all: readonly Setting[]): Settings {
       if (!isObject(whole) && dotted.length === 0) {
         return undefined;
       }
-      return dotted.reduce(
+      return dotted.reduce<JsonObject>(
         (object, s) => withKey(object, s.name.slice(name.length + 1).split('.'), s.value),
         isObject(whole) ? whole : {},
       );
