@@ -1,6 +1,7 @@
 /** Default batch limits. Source: vLLM 0.28, engine/arg_utils.py :: get_batch_defaults. */
 import { GiB } from '../../units';
 import type { Hardware } from '../engine';
+import type { Settings } from './settings';
 import type { VllmRules } from './versions';
 
 export interface BatchDefaults {
@@ -11,12 +12,20 @@ export interface BatchDefaults {
   readonly how: string;
 }
 
-export function batchDefaults(rules: VllmRules, hardware: Hardware | undefined): BatchDefaults {
+/** V1 always unless told not to; V0 of its own accord beyond 32K tokens. Source: vLLM 0.6.6, engine/arg_utils.py. */
+export const usesChunkedPrefill = (settings: Settings, rules: VllmRules, length: number | undefined): boolean =>
+  settings.flag('enable-chunked-prefill') ?? (rules.core === 'V1' || (length ?? 0) > 32768);
+
+export function batchDefaults(rules: VllmRules, hardware: Hardware | undefined, chunked = true): BatchDefaults {
   if (rules.core === 'V0') {
-    return { tokens: 2048, sequences: 256, how: 'vLLM V0' };
+    return { tokens: chunked ? rules.chunkedTokensV0 : 2048, sequences: 256, how: 'vLLM V0' };
   }
   if (!hardware) {
-    return { tokens: 2048, sequences: 256, how: 'cards below 70 GiB (the GPU is not known)' };
+    return {
+      tokens: 2048,
+      sequences: rules.smallCardSequences,
+      how: 'cards below 70 GiB (the GPU is not known)',
+    };
   }
   const memory = hardware.memory.value / GiB;
   const a100 = rules.a100SmallBatch && /a100/i.test(hardware.name);
@@ -26,5 +35,5 @@ export function batchDefaults(rules: VllmRules, hardware: Hardware | undefined):
   if (memory >= 70 && !a100) {
     return { tokens: 8192, sequences: 1024, how: 'cards of 70 GiB and more' };
   }
-  return { tokens: 2048, sequences: 256, how: a100 ? 'A100' : 'cards below 70 GiB' };
+  return { tokens: 2048, sequences: rules.smallCardSequences, how: a100 ? 'A100' : 'cards below 70 GiB' };
 }

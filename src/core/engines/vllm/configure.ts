@@ -3,7 +3,7 @@ import type { KvLayer, Model } from '../../model/model';
 import { GiB } from '../../units';
 import { type Configuration, type ConfigureInput, EngineRefusal, type Hardware, type Setting } from '../engine';
 import { type BlockSize, baseBlockSize, layerDtypes, type StoredDtype, storedDtype } from './backend';
-import { type BatchDefaults, batchDefaults } from './batch';
+import { type BatchDefaults, batchDefaults, usesChunkedPrefill } from './batch';
 import { lengthFindings, type MaxLength, maxLength } from './length';
 import { placementFindings, placementOf, stageLayers } from './placement';
 import { refusal, refuseDtype, refuseUncovered, refuseWhen } from './refusals';
@@ -186,11 +186,11 @@ function batchOf(
   hardware: Hardware | undefined,
   length: number | undefined,
 ): Batch {
-  const defaults = batchDefaults(rules, hardware);
+  const chunked = usesChunkedPrefill(settings, rules, length);
+  const defaults = batchDefaults(rules, hardware, chunked);
   const doubled = settings.text('performance-mode') === 'throughput' ? 2 : 1;
   const writtenTokens = settings.number('max-num-batched-tokens');
   const writtenSequences = settings.number('max-num-seqs');
-  const chunked = settings.flag('enable-chunked-prefill') ?? (rules.core === 'V1' || (length ?? 0) > 32768);
   const sequences = writtenSequences ?? defaults.sequences * doubled;
   const base = chunked ? defaults.tokens * doubled : Math.max(length ?? 0, defaults.tokens * doubled);
   const tokens = writtenTokens ?? Math.min(base, sequences * (length ?? base));

@@ -33,6 +33,8 @@ export interface VllmRules {
   readonly refusesStatelessSequences: boolean;
   /** Block 0 is taken out before the check that one request fits. */
   readonly nullBlockInFit: boolean;
+  /** num-gpu-blocks-override is what the fit check reckons with; else the memory alone is checked. */
+  readonly overrideInFit: boolean;
   /** The fit check holds the KV of all stages against one stage's memory (0.14 and 0.15). */
   readonly fitIgnoresPipeline: boolean;
   readonly tokensLogged: 'blocks' | 'smallest-group' | 'concurrency';
@@ -43,10 +45,10 @@ export interface VllmRules {
   readonly roundsSizes: boolean;
   /** CUDA graphs are subtracted from the KV budget. */
   readonly graphsInBudget: boolean;
-  /** Factor of the sampler's peak: k·B·V·4 bytes. */
-  readonly samplerFactor: number;
-  /** GiB outside torch on one GPU without tensor parallelism. */
-  readonly nonTorchGiB: number;
+  /** Default of `max-num-batched-tokens` under V0's chunked prefill. */
+  readonly chunkedTokensV0: number;
+  /** Default of `max-num-seqs` on cards below 70 GiB. */
+  readonly smallCardSequences: number;
   /** From which memory (GiB) and for which names the large default batch holds; A100 is left out since 0.9. */
   readonly a100SmallBatch: boolean;
   /** 16384 batched tokens from 160 GiB on. */
@@ -72,14 +74,15 @@ const FIRST: VllmRules = {
   cachesStatesByDefault: false,
   refusesStatelessSequences: false,
   nullBlockInFit: false,
+  overrideInFit: true,
   fitIgnoresPipeline: false,
   tokensLogged: 'blocks',
   logStyle: 'gpu-blocks',
   estimatesLength: false,
   roundsSizes: false,
   graphsInBudget: false,
-  samplerFactor: 9.7,
-  nonTorchGiB: 0.13,
+  chunkedTokensV0: 512,
+  smallCardSequences: 256,
   a100SmallBatch: false,
   hugeCardBatch: false,
   latentBlock: { hopper: 64, blackwell: 128 },
@@ -87,9 +90,15 @@ const FIRST: VllmRules = {
 };
 
 const CHANGES: readonly (readonly [since: string, change: Partial<VllmRules>, what: string])[] = [
+  ['0.6.5', { chunkedTokensV0: 2048 }, 'chunked prefill takes 2048 tokens (512 in vllm-project/vllm#10537)'],
   ['0.7.0', { logStyle: 'cuda-blocks' }, '"# cuda blocks" in the log'],
   ['0.7.1', { latentCache: true }, 'MLA keeps its latent vector'],
-  ['0.8.0', { core: 'V1', logStyle: 'two-lines' }, 'V1 is the default engine'],
+  [
+    '0.8.0',
+    { core: 'V1', overrideInFit: false, logStyle: 'two-lines', smallCardSequences: 1024 },
+    'V1 is the default engine; 1024 sequences on a 24 GB card (a log of 0.8.2, vllm-project/vllm#15617)',
+  ],
+  ['0.8.5', { smallCardSequences: 256 }, 'as its source says; it came after 0.8.2'],
   ['0.9.0', { a100SmallBatch: true, estimatesLength: true }, 'A100 left out of the large default batch (2025-05-11)'],
   ['0.9.2', { groups: true, tokensLogged: 'smallest-group' }, 'hybrid memory allocator (f8a1a2d10)'],
   ['0.11.0', { groupsWithPipeline: true, checkpointKvDtype: true }, 'unequal full layers share a group (9607d5eb4)'],
@@ -105,8 +114,7 @@ const CHANGES: readonly (readonly [since: string, change: Partial<VllmRules>, wh
     'sizes in messages are rounded; states kept at block edges (5206e5e28)',
   ],
   ['0.16.0', { fitIgnoresPipeline: false }, 'each stage is checked by itself again'],
-  ['0.17.0', { samplerFactor: 3.7 }, 'Triton top-k/top-p sampler (c656ba3b4)'],
-  ['0.18.0', { groupRatio: 1.5, nonTorchGiB: 0.25 }, 'group size ratio 1.5 (891c60dcd)'],
+  ['0.18.0', { groupRatio: 1.5 }, 'group size ratio 1.5 (891c60dcd)'],
   [
     '0.19.0',
     { refusesStatelessSequences: true },
@@ -119,8 +127,8 @@ const CHANGES: readonly (readonly [since: string, change: Partial<VllmRules>, wh
   ],
   [
     '0.21.0',
-    { utilisation: 0.92, graphsInBudget: true, tokensLogged: 'concurrency' },
-    'CUDA graphs in the budget, default utilisation 0.92 (96a85c575); size = concurrency × length (e68fa1b90)',
+    { overrideInFit: true, utilisation: 0.92, graphsInBudget: true, tokensLogged: 'concurrency' },
+    'CUDA graphs in the budget, default utilisation 0.92 (96a85c575); size = concurrency × length, block override checked (e68fa1b90)',
   ],
   [
     '0.25.0',
@@ -159,10 +167,17 @@ export function rulesFor(version: string, environment: ReadonlyMap<string, strin
   const wanted = environment.get('VLLM_USE_V1');
   const optional = compareVersions(version, '0.7.0') >= 0 && compareVersions(version, '0.11.0') < 0;
   if (wanted === '0' && optional && rules.core === 'V1') {
-    return { ...rules, core: 'V0', groups: false, tokensLogged: 'blocks', logStyle: 'cuda-blocks' };
+    return {
+      ...rules,
+      core: 'V0',
+      overrideInFit: true,
+      groups: false,
+      tokensLogged: 'blocks',
+      logStyle: 'cuda-blocks',
+    };
   }
   if (wanted === '1' && optional && rules.core === 'V0') {
-    return { ...rules, core: 'V1', logStyle: 'two-lines' };
+    return { ...rules, core: 'V1', overrideInFit: false, logStyle: 'two-lines' };
   }
   return rules;
 }

@@ -1,0 +1,128 @@
+/** Weights on one GPU: the checkpoint's bytes, split, padded and moved as the engine does. */
+import type { Model } from '../../model/model';
+import { addEstimates, between, type Estimate, exactly, formatBytes, GiB, MiB } from '../../units';
+import { loraBytes } from './budget-lora';
+import { isLastStage, type StageInput, type Term, times, whole } from './budget-terms';
+import { transformerLayers } from './configure';
+
+/**
+ * MXFP4 experts are padded to the kernel's tile (2880 columns of gpt-oss become 3072). Loaded ÷ checkpoint, gpt-oss 20b
+ * and 120b in public logs: 1.05 and 1.06 (H100), 1.07 (A100), 1.09 (H100, TP 2, where each half is padded).
+ */
+const MXFP4_PADDING = between(1.045, 1.065, 1.095);
+
+function paddingOf({ model, c }: StageInput): Estimate {
+  const even = (columns: number) => columns % 256 === 0;
+  const expert = (model.experts?.intermediate ?? model.intermediateSize) / c.placement.tensor;
+  return model.quantisation === 'mxfp4' && !(even(model.hiddenSize) && even(expert)) ? MXFP4_PADDING : exactly(1);
+}
+
+/** Embedding and output head, as a share of all weights. */
+const embeddingShare = (model: Model, bytes: number): number =>
+  Math.min(0.5, (2 * model.vocabSize * model.hiddenSize) / bytes);
+
+/** Embeddings stay on the first and last stage; everything is divided by tensor parallelism. */
+function stageShare({ stage, model, c }: StageInput, bytes: number): number {
+  const { pipeline } = c.placement;
+  if (pipeline === 1) {
+    return 1;
+  }
+  const embedding = embeddingShare(model, bytes);
+  const body = ((c.stages[stage] as number) / transformerLayers(model)) * (1 - 2 * embedding);
+  return body + (stage === 0 ? embedding : 0) + (stage === pipeline - 1 ? embedding : 0);
+}
+
+/** `--dtype float32` doubles 16-bit weights; `--quantization fp8` halves all but the embeddings of 16-bit ones on loading. */
+function castFactor({ model, settings }: StageInput, bytes: number): { factor: number; how: string } | undefined {
+  if (model.quantisation !== undefined || model.dtype === 'float32') {
+    return undefined;
+  }
+  if (settings.text('dtype') === 'float32' || settings.text('dtype') === 'float') {
+    return { factor: 2, how: 'in 32 bit' };
+  }
+  if (settings.text('quantization') === 'fp8') {
+    return { factor: (1 + 2 * embeddingShare(model, bytes)) / 2, how: 'quantised to fp8 on loading' };
+  }
+  return undefined;
+}
+
+/**
+ * Tensor parallelism keeps norms, biases and small projections whole and pads the vocabulary: Llama 3.1 8B loads 0.2 %
+ * above a half (TP 2) and 0.6 % above a quarter (TP 4), V0 logs of two models 0.7 and 1.4 %. Segments of the allocator: 64 MiB.
+ */
+function slackOf(bytes: number, tensor: number): Estimate {
+  return tensor > 1 ? between(0, 0.003 * bytes, 0.015 * bytes + 64 * MiB) : between(0, 0, 0.002 * bytes + 64 * MiB);
+}
+
+function draftBytes(input: StageInput): Estimate {
+  const { c } = input;
+  const draft = isLastStage(input) ? c.draft?.weights : undefined;
+  return draft ? times(between(draft.low, draft.bytes, draft.high), 1 / c.placement.tensor) : exactly(0);
+}
+
+/**
+ * Whole parameters leave the GPU, in order, until that many bytes have left it: the last one may overshoot. Only layers
+ * do, embeddings stay. Source: vLLM 0.10, model_executor/models/utils.py :: maybe_offload_to_cpu.
+ */
+function offloaded(input: StageInput, onGpu: Estimate): Estimate {
+  const { model, c, settings } = input;
+  const asked = (settings.number('cpu-offload-gb') ?? 0) * GiB;
+  if (asked <= 0) {
+    return exactly(0);
+  }
+  const embedding = (2 * model.vocabSize * model.hiddenSize) / c.placement.tensor;
+  const most = Math.max(0, onGpu.value - embedding);
+  const parameter = (4 * model.intermediateSize * model.hiddenSize) / c.placement.tensor;
+  const value = Math.min(asked, most);
+  return between(
+    Math.min(value, Math.max(0, onGpu.low - 2 * embedding)),
+    value,
+    Math.min(value + parameter, onGpu.low),
+  );
+}
+
+export function weightsTerm(input: StageInput): Term {
+  const { stage, model, c } = input;
+  const weights = model.weights as NonNullable<Model['weights']>;
+  const { tensor, pipeline } = c.placement;
+  const share = stageShare(input, weights.bytes);
+  const cast = castFactor(input, weights.bytes);
+  const plain = times(between(weights.low, weights.bytes, weights.high), (share / tensor) * (cast?.factor ?? 1));
+  const padded = paddingOf(input);
+  const e = between(plain.low * padded.low, plain.value * padded.value, plain.high * padded.high);
+  const draft = draftBytes(input);
+  const loaded = addEstimates(e, slackOf(e.value, tensor), draft);
+  const gone = offloaded(input, loaded);
+  const lora = loraBytes(input);
+  const stay = between(loaded.low - gone.high, loaded.value - gone.value, loaded.high - gone.low);
+  const extras: readonly (readonly [symbol: string, number: string, when: boolean])[] = [
+    [' × padding', ` × ${padded.value}`, padded.value !== 1],
+    [` × ${cast?.how}`, ` × ${cast?.factor.toFixed(2)}`, cast !== undefined],
+    [' + draft model', ` + ${formatBytes(draft.value)}`, draft.value > 0],
+    [' − cpu-offload-gb', ` − ${formatBytes(gone.value)}`, gone.value > 0],
+    [
+      ' + adapters × rank × (in + out) × 2 of every adapted matrix',
+      ` + ${formatBytes(lora?.value ?? 0)}`,
+      lora !== undefined,
+    ],
+  ];
+  const shown = extras.filter(([, , when]) => when);
+  const estimate = whole(lora ? addEstimates(stay, lora) : stay);
+  const why = [
+    weights.why,
+    cast && `, ${cast.how}`,
+    draft.value > 0 && ` and the draft model ${c.draft?.id}`,
+    tensor > 1 && `, over ${tensor} GPUs`,
+    pipeline > 1 && `, stage ${stage + 1} of ${pipeline}`,
+    gone.value > 0 && `, ${formatBytes(gone.value)} of them in host memory`,
+    lora && ', and buffers of LoRA adapters',
+  ];
+  return {
+    estimate,
+    why: why.filter(Boolean).join(''),
+    symbols: `weight bytes × share of this stage ÷ tensor parallel size${shown.map(([symbol]) => symbol).join('')}`,
+    numbers: `${formatBytes(weights.bytes)} × ${share.toFixed(3)} ÷ ${tensor}${shown.map(([, number]) => number).join('')} = ${formatBytes(estimate.value)}`,
+    origins: [{ kind: 'catalogue', text: weights.why }],
+    source: 'vLLM, "Model loading took …" in public logs',
+  };
+}
