@@ -1,6 +1,6 @@
 /** The one road: text + hardware + workload → plans. Synchronous and pure; what comes from outside goes through ports. */
 import type { Capacity, LengthPoint } from './core/capacity/capacity';
-import { capacityOf, requestsByLength as sweepLengths } from './core/capacity/compute';
+import { requestsByLength as sweepLengths } from './core/capacity/compute';
 import { ENGINES, engineOf } from './core/engines';
 import {
   type Budget,
@@ -14,19 +14,19 @@ import {
   type Layout,
   type Placement,
   type Pool,
-  type StartVerdict,
   type Workload,
 } from './core/engines/engine';
-import { type Figure, figure, type Origin } from './core/figure';
+import { type Figure, figure } from './core/figure';
 import type { KvLayer, Model } from './core/model/model';
-import { exactly, withCommas } from './core/units';
+import { withCommas } from './core/units';
 import { readLaunches } from './launch';
 import type { DirectiveKey, Launch, LaunchOption, Problem, ReadInput, TextRange } from './launch/launch';
 import { type Lines, linesOf } from './launch/lines';
 import { type Ask, asksOf, givenOf, hardwareOf, versionOf, workloadOf } from './planner/asks';
+import { checked } from './planner/checks';
 import { type Located, optionFindings, placeFindings, placementFindings } from './planner/findings';
 import { modelOf, namedModel } from './planner/models';
-import { settingOrigins } from './planner/origins';
+import { type Road, type RoadInput, roadOf } from './planner/road';
 
 /** Where facts of a model come from beyond the catalogue: a config.json beside the file, a cache, the Hub. */
 export interface ModelSource {
@@ -174,17 +174,16 @@ function answerOf(start: Start, context: PlanContext): { readonly answer: Answer
   const draftName = engine.draftModel(launch.options);
   const draft = draftName === undefined ? undefined : namedModel(draftName, context.models);
   try {
-    const { hardware, given } = start;
-    const configuration = engine.configure({
-      settings: launch.options,
-      environment: launch.environment,
-      version: asked,
-      model,
-      draft,
-      hardware,
-      given,
-    });
-    return { answer: planned(start, model, draft, configuration), refused: false };
+    const { hardware, given, workload } = start;
+    const { options: settings, environment, role } = launch;
+    const input: RoadInput = {
+      engine,
+      asked: { settings, environment, version: asked, model, draft, hardware, given },
+      workload,
+      role,
+      givenKv: ask.get('kv-memory')?.origin,
+    };
+    return { answer: planned(start, roadOf(input), input), refused: false };
   } catch (error) {
     if (!(error instanceof EngineRefusal)) {
       throw error;
@@ -194,26 +193,21 @@ function answerOf(start: Start, context: PlanContext): { readonly answer: Answer
   }
 }
 
-function planned(start: Start, model: Model, draft: Model | undefined, configuration: Configuration): Answer {
-  const { launch, engine, hardware, found } = start;
-  const first = engine.layout(model, configuration);
-  const stated = start.given.kvMemory ?? engine.statedKvBytes(configuration);
-  const budget =
-    stated === undefined && hardware ? engine.budget(model, configuration, first, hardware, start.given) : undefined;
-  const kv = stated === undefined ? budget?.ranks : first.ranks.map(() => exactly(stated));
+function planned(start: Start, road: Road, input: RoadInput): Answer {
+  const { launch, engine, hardware, found, ask } = start;
+  const { model, draft } = input.asked;
+  const { configuration, layout, budget, pool, verdict, capacity } = road;
+  const { maxLength } = configuration;
   found.push(
-    ...[...configuration.findings, ...first.findings].map((finding) => ({ finding })),
+    ...[...configuration.findings, ...layout.findings].map((finding) => ({ finding })),
     ...optionFindings(launch, engine, configuration.version.text),
     ...placementFindings(launch, configuration.placement, hardware),
-    ...unknownFindings(start, model, kv !== undefined),
+    ...unknownFindings(start, model, pool !== undefined),
+    ...[...(verdict?.findings ?? []), ...checked(road, input, ask)].map((finding) => ({ finding })),
   );
-  const pooled = kv && pooledOf(engine, configuration, first, kv, kvOrigin(start, stated));
-  found.push(...(pooled?.verdict.findings ?? []).map((finding) => ({ finding })));
-  const layout = pooled?.layout ?? first;
-  const maxLength = pooled?.maxLength ?? configuration.maxLength;
   return {
     version: configuration.version,
-    starts: pooled?.verdict.starts ?? 'unknown',
+    starts: verdict?.starts ?? 'unknown',
     parts: {
       model,
       draft,
@@ -221,52 +215,10 @@ function planned(start: Start, model: Model, draft: Model | undefined, configura
       placement: configuration.placement,
       options: configuration.settings,
       budget,
-      kv: {
-        layout,
-        pool: pooled?.pool,
-        atMaxLength: maxLength === undefined ? undefined : atLength(layout, maxLength),
-      },
-      capacity:
-        pooled && maxLength !== undefined
-          ? capacityOf({
-              layout,
-              pool: pooled.pool,
-              configuration,
-              maxLength,
-              workload: start.workload,
-              role: launch.role,
-              originOf: settingOrigins(engine, configuration),
-              longestContext: pooled.verdict.longestContext,
-            })
-          : undefined,
+      kv: { layout, pool, atMaxLength: maxLength === undefined ? undefined : atLength(layout, maxLength) },
+      capacity,
     },
   };
-}
-
-interface Pooled {
-  readonly layout: Layout;
-  readonly pool: Pool;
-  readonly verdict: StartVerdict;
-  readonly maxLength?: number;
-}
-
-/** The pool, and the layout seen from the rank that decides it; `auto` lengths are what fits. */
-function pooledOf(
-  engine: Engine<Configuration>,
-  asked: Configuration,
-  layout: Layout,
-  kv: NonNullable<Budget['ranks']>,
-  origin: Origin,
-): Pooled {
-  const pool = engine.pool(asked, layout, kv, origin);
-  const seen = pool.decidingRank === layout.decidingRank ? layout : layout.ofRank(pool.decidingRank);
-  const verdict = engine.verdict(asked, seen, pool);
-  const fitted = verdict.longestContext.value;
-  if (!asked.autoLength || fitted === asked.maxLength || fitted <= 0) {
-    return { layout: seen, pool, verdict, maxLength: asked.maxLength };
-  }
-  const configuration = { ...asked, maxLength: fitted };
-  return { layout: seen, pool: engine.pool(configuration, seen, kv, origin), verdict, maxLength: fitted };
 }
 
 function atLength(layout: Layout, tokens: number): NonNullable<KvPlan['atMaxLength']> {
@@ -287,15 +239,6 @@ function atLength(layout: Layout, tokens: number): NonNullable<KvPlan['atMaxLeng
     ),
     reserved: of(hold.reserved, 'blocks × bytes per block', `${withCommas(hold.blocks)} × ${withCommas(perBlock)}`),
   };
-}
-
-function kvOrigin({ given, hardware, ask }: Start, stated: number | undefined): Origin {
-  if (stated === undefined) {
-    return { kind: 'estimate', text: `budget of one ${hardware?.name ?? 'GPU'}` };
-  }
-  return given.kvMemory === undefined
-    ? { kind: 'file', text: 'stated by the launch' }
-    : (ask.get('kv-memory')?.origin ?? { kind: 'flag', text: 'kv-memory' });
 }
 
 /** What is missing for an answer in blocks. */

@@ -1,0 +1,107 @@
+/** One launch's way through its engine: configuration → layout → budget → pool → verdict → capacity. */
+import type { Capacity } from '../core/capacity/capacity';
+import { capacityOf } from '../core/capacity/compute';
+import type {
+  Budget,
+  Configuration,
+  ConfigureInput,
+  Engine,
+  Layout,
+  Pool,
+  StartVerdict,
+  Workload,
+} from '../core/engines/engine';
+import type { OptionRole } from '../core/engines/option';
+import type { Origin } from '../core/figure';
+import { exactly } from '../core/units';
+import type { Launch } from '../launch/launch';
+import { settingOrigins } from './origins';
+
+export interface RoadInput {
+  readonly engine: Engine<Configuration>;
+  readonly asked: ConfigureInput;
+  readonly workload: Workload;
+  readonly role: Launch['role'];
+  /** Where KV bytes that were given beside the launch came from. */
+  readonly givenKv?: Origin;
+}
+
+export interface Road {
+  /** With the length that the engine picks, where it does. */
+  readonly configuration: Configuration;
+  readonly layout: Layout;
+  readonly budget?: Budget;
+  /** Absent while KV bytes are unknown. */
+  readonly pool?: Pool;
+  readonly verdict?: StartVerdict;
+  readonly capacity?: Capacity;
+}
+
+/** Throws `EngineRefusal` where the engine has no layout for it. */
+export function roadOf(input: RoadInput): Road {
+  const { engine, asked, workload, role } = input;
+  const { model, hardware, given } = asked;
+  const configuration = engine.configure(asked);
+  const layout = engine.layout(model, configuration);
+  const stated = given.kvMemory ?? engine.statedKvBytes(configuration);
+  const budget =
+    stated === undefined && hardware ? engine.budget(model, configuration, layout, hardware, given) : undefined;
+  const kv = stated === undefined ? budget?.ranks : layout.ranks.map(() => exactly(stated));
+  if (!kv) {
+    return { configuration, layout, budget };
+  }
+  const originOf = settingOrigins(engine, configuration);
+  const pooled = pooledOf(engine, configuration, layout, kv, kvOrigin(input, stated, originOf));
+  const { maxLength } = pooled.configuration;
+  const capacity =
+    maxLength === undefined
+      ? undefined
+      : capacityOf({
+          ...pooled,
+          maxLength,
+          workload,
+          role,
+          originOf,
+          longestContext: pooled.verdict.longestContext,
+        });
+  return { ...pooled, budget, capacity };
+}
+
+interface Pooled {
+  readonly configuration: Configuration;
+  readonly layout: Layout;
+  readonly pool: Pool;
+  readonly verdict: StartVerdict;
+}
+
+/** The pool, and the layout seen from the rank that decides it; `auto` lengths are what fits. */
+function pooledOf(
+  engine: Engine<Configuration>,
+  asked: Configuration,
+  first: Layout,
+  kv: Budget['ranks'],
+  origin: Origin,
+): Pooled {
+  const pool = engine.pool(asked, first, kv, origin);
+  const layout = pool.decidingRank === first.decidingRank ? first : first.ofRank(pool.decidingRank);
+  const verdict = engine.verdict(asked, layout, pool);
+  const fitted = verdict.longestContext.value;
+  if (!asked.autoLength || fitted === asked.maxLength || fitted <= 0) {
+    return { configuration: asked, layout, pool, verdict };
+  }
+  const configuration = { ...asked, maxLength: fitted };
+  return { configuration, layout, pool: engine.pool(configuration, layout, kv, origin), verdict };
+}
+
+function kvOrigin(
+  { asked: { hardware, given }, givenKv }: RoadInput,
+  stated: number | undefined,
+  originOf: (role: OptionRole) => Origin | undefined,
+): Origin {
+  if (stated === undefined) {
+    return { kind: 'estimate', text: `budget of one ${hardware?.name ?? 'GPU'}` };
+  }
+  return given.kvMemory === undefined
+    ? (originOf('kv-memory') ?? { kind: 'file', text: 'stated by the launch' })
+    : (givenKv ?? { kind: 'flag', text: 'kv-memory' });
+}
