@@ -25,13 +25,30 @@ if (serve) {
   await openServer();
 }
 
-/** The plan of every sample, the best known first. A sample that will be refused is one of them: that is no failure. */
+/** The whole plan of the best known sample, and a line about each other one. */
 async function plan() {
-  const all = fs
-    .readdirSync(path.join(SAMPLES, 'vllm'))
-    .map((file) => `samples/vllm/${file}`)
-    .sort((a, b) => Number(b === FIRST) - Number(a === FIRST) || a.localeCompare(b));
-  await node('dist/cli.js', ['report', ...all]);
+  await node('dist/cli.js', ['report', FIRST]);
+  console.log('\nThe other samples (node dist/cli.js report FILE says it all):');
+  const files = fs.readdirSync(SAMPLES, { recursive: true, encoding: 'utf8' }).map((file) => `samples/${file}`);
+  const others = files.filter((file) => path.extname(file) && path.normalize(file) !== path.normalize(FIRST));
+  for (const file of others.sort()) {
+    const { stdout, output } = await node('dist/cli.js', ['report', file, '--format', 'json'], { quiet: true });
+    console.log(`  ${file.padEnd(48)} ${summary(stdout) ?? output.trim()}`);
+  }
+}
+
+/** What the plans of one file come to; undefined when there is no report. @param {string} report */
+function summary(report) {
+  return report.trim() ? JSON.parse(report).plans.map(verdict).join('; ') || 'no launch' : undefined;
+}
+
+/** @param {{ starts: boolean | 'unknown', capacity?: { fits: number }, findings: { severity: string, message: string }[] }} plan */
+function verdict({ starts, capacity, findings }) {
+  const word = starts === 'unknown' ? 'may start' : starts ? 'starts' : 'will not start';
+  const why = findings.find(({ severity }) => severity === 'error')?.message;
+  return starts === false && why
+    ? `${word}: ${why}`
+    : `${word}, ${capacity?.fits.toLocaleString('en') ?? '?'} requests fit`;
 }
 
 /** Whether an editor window was opened. */

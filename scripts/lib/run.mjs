@@ -14,7 +14,8 @@ import { ROOT } from './paths.mjs';
  * @param {string} command
  * @param {readonly string[]} args
  * @param {RunOptions} [options]
- * @returns {Promise<{ code: number, output: string, timedOut: boolean }>} code 127: the program is not there
+ * @returns {Promise<{ code: number, output: string, stdout: string, timedOut: boolean }>} `output` holds standard error
+ *   as well; code 127: the program is not there
  */
 export function run(command, args, { minutes = 5, env, cwd = ROOT, quiet = false } = {}) {
   return new Promise((resolve) => {
@@ -27,9 +28,11 @@ export function run(command, args, { minutes = 5, env, cwd = ROOT, quiet = false
       detached: grouped,
     });
     let output = '';
+    let stdout = '';
     let timedOut = false;
     child.stdout?.on('data', (chunk) => {
       output += chunk;
+      stdout += chunk;
     });
     child.stderr?.on('data', (chunk) => {
       output += chunk;
@@ -57,7 +60,7 @@ export function run(command, args, { minutes = 5, env, cwd = ROOT, quiet = false
     const done = (/** @type {number} */ code) => {
       clearTimeout(guard);
       process.off('SIGINT', stop).off('SIGTERM', stop);
-      resolve({ code, output, timedOut });
+      resolve({ code, output, stdout, timedOut });
     };
     child.once('error', (error) => {
       output += error.message;
