@@ -34,7 +34,7 @@ export function button(text: string, onPress: () => void, look: 'primary' | 'sec
 /** A number typed as text. Tells when it is committed: Enter, or leaving the field. */
 export function numberField(label: string, onCommit: (value: string) => void): Field {
   const element = document.createElement('vscode-text-field') as Valued;
-  setAttributes(element, { inputmode: 'numeric', size: 8, 'aria-label': label });
+  setAttributes(element, { inputmode: 'numeric', size: 8 });
   let shown = '';
   const commit = (): void => {
     const value = element.value.trim();
@@ -55,7 +55,7 @@ export function numberField(label: string, onCommit: (value: string) => void): F
     element: labelled(label, element),
     set(value, tried) {
       shown = value;
-      show(element, value, tried);
+      show(element, label, value, tried);
     },
   };
 }
@@ -71,7 +71,7 @@ export interface ChoiceField extends Field {
 
 export function dropdown(label: string, onPick: (value: string) => void): ChoiceField {
   const element = document.createElement('vscode-dropdown') as Valued;
-  setAttributes(element, { 'aria-label': label, position: 'below' });
+  setAttributes(element, { position: 'below' });
   element.addEventListener('change', () => onPick(element.value));
   let offered = '';
   return {
@@ -84,7 +84,7 @@ export function dropdown(label: string, onPick: (value: string) => void): Choice
       offered = key;
       element.replaceChildren(...choices.map(option));
     },
-    set: (value, tried) => show(element, value, tried),
+    set: (value, tried) => show(element, label, value, tried),
   };
 }
 
@@ -95,7 +95,8 @@ function option({ value, text }: Choice): HTMLElement {
   return element;
 }
 
-function show(element: Valued, value: string, tried: boolean): void {
+function show(element: Valued, label: string, value: string, tried: boolean): void {
+  element.setAttribute('aria-label', label); // when it is connected, the library names a field `Text field`
   if (element.value !== value) {
     element.value = value;
   }
