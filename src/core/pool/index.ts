@@ -1,12 +1,19 @@
 /** The part of the core that behaves: block pools, prefix caches and schedulers of engines, and the traffic they serve. */
+
+export * from './arena';
 export * from './block-pool';
 export * from './clock';
 export * from './content';
+export * from './contiguous';
 export * from './generate';
 export * from './kv-cache';
+export * from './llama-slots';
 export * from './lookup';
+export * from './prefix';
 export * from './random';
 export * from './scheduler';
+export * from './sequences';
 export * from './simulation';
 export * from './traffic';
+export * from './vllm-v0';
 export * from './vllm-v1';

@@ -157,7 +157,7 @@ export function createSimulation(scheduler: Scheduler, options: SimulationOption
     }
     scheduler.schedule(now);
     count();
-    if (step.count === 0 && scheduler.running() === 0) {
+    if (step.count === 0 && step.finishedCount === 0 && scheduler.running() === 0) {
       // Nobody runs, nothing is held, and still the head does not fit: it never will.
       const request = scheduler.dropHead();
       if (request >= 0) {
@@ -171,9 +171,14 @@ export function createSimulation(scheduler: Scheduler, options: SimulationOption
       sampleRoom();
     }
     scheduler.commit(now);
-    totals.finished += step.finishedCount;
     for (let i = 0; i < step.finishedCount; i++) {
-      release(step.finished[i]!);
+      const request = step.finished[i]!;
+      if (status[request] === STATUS.rejected) {
+        reject(request, 'It was cut off: nothing was left to make room with.');
+      } else {
+        totals.finished++;
+        release(request);
+      }
     }
     return true;
   }
