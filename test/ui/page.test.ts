@@ -103,7 +103,11 @@ test('the charts wear a new theme at once', async () => {
 
 test('a change of the prompt asks the host, and its answer is drawn and kept', async () => {
   const page = await openPage(viewOf());
-  await page.getByRole('textbox', { name: 'Prompt tokens' }).fill('900');
+  const prompt = page.getByRole('textbox', { name: 'Prompt tokens' });
+  await prompt.fill('many');
+  await page.keyboard.press('Enter');
+  await page.locator('.field.wrong').waitFor();
+  await prompt.fill('900');
   await page.keyboard.press('Enter');
   const whatIf = { ...untried, prompt: '900' };
   await expect

@@ -37,8 +37,10 @@ export function numberField(label: string, onCommit: (value: string) => void): F
   setAttributes(element, { inputmode: 'numeric', size: 8 });
   let shown = '';
   const commit = (): void => {
-    const value = element.value.trim();
-    if (value !== shown) {
+    const value = element.value.replace(/[\s,_]/g, '');
+    const wrong = value !== '' && !/^[1-9]\d{0,11}$/.test(value);
+    mark(element, wrong);
+    if (!wrong && value !== shown) {
       shown = value;
       onCommit(value);
     }
@@ -49,12 +51,14 @@ export function numberField(label: string, onCommit: (value: string) => void): F
       commit();
     } else if (event.key === 'Escape') {
       element.value = shown;
+      mark(element, false);
     }
   });
   return {
     element: labelled(label, element),
     set(value, tried) {
       shown = value;
+      mark(element, false);
       show(element, label, value, tried);
     },
   };
@@ -101,6 +105,12 @@ function show(element: Valued, label: string, value: string, tried: boolean): vo
     element.value = value;
   }
   element.parentElement?.classList.toggle('tried', tried);
+}
+
+/** Says that a value cannot be taken; it stays to be mended. */
+function mark(element: HTMLElement, wrong: boolean): void {
+  setAttributes(element, { 'aria-invalid': wrong ? 'true' : undefined });
+  element.parentElement?.classList.toggle('wrong', wrong);
 }
 
 function labelled(label: string, control: HTMLElement): HTMLElement {
