@@ -14,12 +14,15 @@ const resultOf = (/** @type {string} */ name) => path.join(RESULTS, `${name}.jso
 const vitest = (name, config) => ({
   script: bin('vitest/vitest.mjs'),
   args: ['run', '--config', config, '--reporter=default', '--reporter=json', `--outputFile.json=${resultOf(name)}`],
-  // A file that cannot be loaded has no failed test, only a failed suite.
-  read: ({ numPassedTests: passed, numFailedTests, numFailedTestSuites, success }) => ({
-    passed,
-    failed: success ? 0 : Math.max(numFailedTests, numFailedTestSuites, 1),
+  read: ({ numPassedTests, numFailedTests, testResults }) => ({
+    passed: numPassedTests,
+    failed: numFailedTests + testResults.filter(brokenFile).length,
   }),
 });
+
+/** A file that could not be loaded or set up has failed without a failed test. @type {(file: any) => boolean} */
+const brokenFile = ({ status, assertionResults }) =>
+  status === 'failed' && !assertionResults.some((/** @type {{ status: string }} */ test) => test.status === 'failed');
 
 /** @type {(json: import('../test/host/suite').TestResult[]) => Counts} */
 const readSuite = (tests) => ({
