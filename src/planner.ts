@@ -12,6 +12,7 @@ import {
   type Given,
   type Hardware,
   type Layout,
+  type Outcome,
   type Placement,
   type Pool,
   type Workload,
@@ -26,7 +27,7 @@ import { type Ask, asksOf, givenOf, hardwareOf, versionOf, workloadOf } from './
 import { checked } from './planner/checks';
 import { type Located, optionFindings, placeFindings, placementFindings } from './planner/findings';
 import { modelOf, namedModel } from './planner/models';
-import { type Road, type RoadInput, roadOf } from './planner/road';
+import { type RoadInput, roadOf } from './planner/road';
 
 /** Where facts of a model come from beyond the catalogue: a config.json beside the file, a cache, the Hub. */
 export interface ModelSource {
@@ -193,17 +194,17 @@ function answerOf(start: Start, context: PlanContext): { readonly answer: Answer
   }
 }
 
-function planned(start: Start, road: Road, input: RoadInput): Answer {
+function planned(start: Start, outcome: Outcome, input: RoadInput): Answer {
   const { launch, engine, hardware, found, ask } = start;
   const { model, draft } = input.asked;
-  const { configuration, layout, budget, pool, verdict, capacity } = road;
+  const { configuration, layout, budget, pool, verdict, capacity } = outcome;
   const { maxLength } = configuration;
   found.push(
     ...[...configuration.findings, ...layout.findings].map((finding) => ({ finding })),
     ...optionFindings(launch, engine, configuration.version.text),
     ...placementFindings(launch, configuration.placement, hardware),
     ...unknownFindings(start, model, pool !== undefined),
-    ...[...(verdict?.findings ?? []), ...checked(road, input, ask)].map((finding) => ({ finding })),
+    ...[...(verdict?.findings ?? []), ...checked(outcome, input, ask)].map((finding) => ({ finding })),
   );
   return {
     version: configuration.version,

@@ -41,7 +41,17 @@ function insert(launch: Launch, text: string, name: string, value: string): read
     return [];
   }
   const range = { start: insertion.at, end: insertion.at };
+  if ((value === 'true' || value === 'false') && insertion.text.includes('--{name}')) {
+    return [{ range, text: flagOf(insertion.text).replace('{name}', () => (value === 'true' ? name : `no-${name}`)) }];
+  }
   const encoded = encode(text, range, insertion.layers ?? [], value);
   const line = insertion.text.replace('{name}', () => name).replace('{value}', () => encoded?.text ?? '');
   return encoded && encoded.range.start === insertion.at ? [{ range, text: line }] : [];
 }
+
+/** The word alone: flags are turned on and off by their name. */
+const flagOf = (template: string): string =>
+  template
+    .replace('{name}", "{value}"', '{name}"')
+    .replace(/\{name\}\s*- "\{value\}"/, '{name}')
+    .replace(/\{name\}[= ]\{value\}/, '{name}');

@@ -1,8 +1,36 @@
 /** What a plan has to tell beyond its numbers: findings of every engine, then the engine's own. */
-import type { Finding } from '../core/engines/engine';
+import { type Checked, EngineRefusal, type Finding, type Outcome, type Setting } from '../core/engines/engine';
+import type { OptionValue } from '../core/engines/option';
 import type { Ask } from './asks';
-import type { Road, RoadInput } from './road';
+import { capacityFindings } from './capacity-findings';
+import { type RoadInput, roadOf } from './road';
 
-export function checked(_road: Road, _input: RoadInput, _ask: Ask): readonly Finding[] {
-  return [];
+export function checked(outcome: Outcome, input: RoadInput, ask: Ask): readonly Finding[] {
+  const { engine, asked, workload } = input;
+  const checked: Checked = {
+    ...outcome,
+    asked,
+    workload,
+    promptSaid: ask.has('prompt'),
+    whatIf: (changes) => whatIf(input, changes),
+  };
+  return [...capacityFindings(checked, engine), ...engine.checks(checked)];
+}
+
+/** The same road with other settings; a setting of null is one that is not set. */
+function whatIf(input: RoadInput, changes: Readonly<Record<string, OptionValue>>): Outcome | undefined {
+  const settings: Setting[] = input.asked.settings.filter((s) => changes[s.name] === undefined);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value !== null) {
+      settings.push({ name, value, raw: String(value), origin: 'flag' });
+    }
+  }
+  try {
+    return roadOf({ ...input, asked: { ...input.asked, settings } });
+  } catch (error) {
+    if (error instanceof EngineRefusal) {
+      return undefined;
+    }
+    throw error;
+  }
 }

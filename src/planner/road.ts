@@ -1,5 +1,4 @@
 /** One launch's way through its engine: configuration → layout → budget → pool → verdict → capacity. */
-import type { Capacity } from '../core/capacity/capacity';
 import { capacityOf } from '../core/capacity/compute';
 import type {
   Budget,
@@ -7,6 +6,7 @@ import type {
   ConfigureInput,
   Engine,
   Layout,
+  Outcome,
   Pool,
   StartVerdict,
   Workload,
@@ -26,19 +26,8 @@ export interface RoadInput {
   readonly givenKv?: Origin;
 }
 
-export interface Road {
-  /** With the length that the engine picks, where it does. */
-  readonly configuration: Configuration;
-  readonly layout: Layout;
-  readonly budget?: Budget;
-  /** Absent while KV bytes are unknown. */
-  readonly pool?: Pool;
-  readonly verdict?: StartVerdict;
-  readonly capacity?: Capacity;
-}
-
 /** Throws `EngineRefusal` where the engine has no layout for it. */
-export function roadOf(input: RoadInput): Road {
+export function roadOf(input: RoadInput): Outcome {
   const { engine, asked, workload, role } = input;
   const { model, hardware, given } = asked;
   const configuration = engine.configure(asked);

@@ -1,4 +1,5 @@
 /** What every engine fills. An engine is one folder beside the others and one line in `index.ts`. */
+import type { Capacity } from '../capacity/capacity';
 import type { Figure, Origin } from '../figure';
 import type { Gpu } from '../hardware/gpu';
 import type { KvLayer, LayerKind, Model } from '../model/model';
@@ -258,6 +259,27 @@ export interface StartVerdict {
   readonly longestContext: Figure;
 }
 
+/** What one launch came to on its way through the engine. Parts are absent while the KV bytes are unknown. */
+export interface Outcome<C extends Configuration = Configuration> {
+  /** With the length that the engine picks, where it does. */
+  readonly configuration: C;
+  readonly layout: Layout;
+  readonly budget?: Budget;
+  readonly pool?: Pool;
+  readonly verdict?: StartVerdict;
+  readonly capacity?: Capacity;
+}
+
+/** For checks: the outcome, what was asked, and what other settings would have come to. */
+export interface Checked<C extends Configuration = Configuration> extends Outcome<C> {
+  readonly asked: ConfigureInput;
+  readonly workload: Workload;
+  /** Somebody said how long prompts are; else the workload is the usual one. */
+  readonly promptSaid: boolean;
+  /** The same launch with other settings (null takes one away); undefined when the engine refuses it. */
+  whatIf(changes: Readonly<Record<string, OptionValue>>): Outcome<C> | undefined;
+}
+
 /** A launch this engine will refuse, or that is not covered: stated as findings, never guessed. */
 export class EngineRefusal extends Error {
   constructor(readonly findings: readonly Finding[]) {
@@ -288,4 +310,6 @@ export interface Engine<C extends Configuration = Configuration> {
   /** `kv` is per GPU, one for each rank of the layout; `origin` says where it came from. */
   pool(configuration: C, layout: Layout, kv: readonly Estimate[], origin: Origin): Pool;
   verdict(configuration: C, layout: Layout, pool: Pool): StartVerdict;
+  /** What else the reader should know of a launch that has a layout. */
+  checks(checked: Checked<C>): readonly Finding[];
 }

@@ -1,6 +1,7 @@
 /** vLLM, V0 and V1. */
 import type { Engine } from '../engine';
 import { budgetOf } from './budget';
+import { checksOf } from './checks';
 import { configure, type VllmConfiguration } from './configure';
 import { layoutOf } from './layout';
 import { VLLM_OPTIONS } from './options';
@@ -24,4 +25,5 @@ export const vllm: Engine<VllmConfiguration> = {
   budget: budgetOf,
   pool: poolOf,
   verdict: verdictOf,
+  checks: checksOf,
 };

@@ -1,6 +1,7 @@
 /** KV bytes → blocks, and what this version prints of them. Source: vLLM 0.28, v1/core/kv_cache_utils.py; 0.6.6, worker/worker.py. */
+import { requestBlocks } from '../../capacity/longest';
 import { figure, type Origin } from '../../figure';
-import { ceilDiv, type Estimate, exactly, GiB, isExact, pythonRound2, toFixedHalfEven, withCommas } from '../../units';
+import { type Estimate, exactly, GiB, isExact, pythonRound2, toFixedHalfEven, withCommas } from '../../units';
 import type { HostTier, Layout, Logged, Pool, Rank } from '../engine';
 import type { VllmConfiguration } from './configure';
 
@@ -127,8 +128,6 @@ function loggedOf(
 const usable = (blocks: number, c: VllmConfiguration): number =>
   c.rules.core === 'V1' ? Math.max(0, blocks - 1) : blocks;
 
-const requestBlocks = (layout: Layout, tokens: number): number => layout.groupBlocks(tokens).reduce((a, b) => a + b, 0);
-
 /** In IEEE doubles and in the engine's own order of operations: `int()` of it can lose one token. */
 function concurrencyOf(blocks: number, length: number, c: VllmConfiguration, layout: Layout): number {
   return c.rules.groups ? blocks / requestBlocks(layout, length) : (blocks * layout.blockSize) / length;
@@ -211,27 +210,4 @@ function logLines(
         `GPU KV cache size: ${withCommas(tokens)} tokens, Maximum concurrency for ${withCommas(length)} tokens per request: ${times}`,
       ];
   }
-}
-
-/**
- * Largest length in 1…`limit` whose blocks fit `usableBlocks`; 0 when none does. Blocks grow with length, so a binary
- * search is exact; it starts at the most that the blocks of the group with the largest ones could hold.
- */
-export function longestFitting(layout: Layout, usableBlocks: number, limit: number): number {
-  const largest = Math.max(...layout.groups.map((g) => (g.kind === 'full' || g.kind === 'latent' ? g.blockSize : 0)));
-  const most = largest > 0 ? usableBlocks * largest * layout.tokensPerSlot : limit;
-  let low = 0;
-  let high = Math.min(limit, most);
-  if (requestBlocks(layout, high) <= usableBlocks) {
-    return high;
-  }
-  while (low < high) {
-    const middle = low + ceilDiv(high - low, 2);
-    if (requestBlocks(layout, middle) <= usableBlocks) {
-      low = middle;
-    } else {
-      high = middle - 1;
-    }
-  }
-  return low;
 }

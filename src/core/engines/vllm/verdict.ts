@@ -1,9 +1,9 @@
 /** Does it start, and what the engine says if not. Source: vLLM 0.28, v1/core/kv_cache_utils.py :: check_enough_kv_cache_memory; 0.6.6, worker/worker.py. */
+import { longestFitting } from '../../capacity/longest';
 import { figure } from '../../figure';
 import { type Estimate, exactly, GiB, isExact, pythonRound2, toFixedHalfEven, withCommas } from '../../units';
 import type { Finding, Fix, Layout, Pool, Rank, StartVerdict } from '../engine';
 import type { VllmConfiguration } from './configure';
-import { longestFitting } from './pool';
 
 /** Longest context worth searching: beyond any model, and far below where integers stop being exact. */
 const SEARCH_LIMIT = 2 ** 31;
