@@ -84,16 +84,27 @@ function linkOf(hardware: Hardware, rules: BudgetRules): { readonly estimate: Es
     : { estimate: bus, how: 'GPUs joined by the bus' };
 }
 
+/**
+ * Where host and GPU share their memory, what processes of the host take in the meantime counts as well. One log only
+ * (5.72 GiB on a second GB10 that talks over RDMA), hence the width.
+ */
+const UNIFIED_SINGLE: GiBRange = [0.2, 1, 5];
+const UNIFIED_GROUP: GiBRange = [1, 5, 8];
+
 /** NCCL, workspaces and all else that torch does not see and that comes after the first snapshot. */
 export function otherTerm({ c, hardware, settings }: StageInput): Term {
   const { tensor, pipeline } = c.placement;
   const rules = budgetRules(c.version.text, c.rules.core);
-  const link = tensor > 1 ? linkOf(hardware, rules) : undefined;
+  const unified = hardware.gpu?.unifiedMemory ?? false;
+  const link = tensor > 1 && !unified ? linkOf(hardware, rules) : undefined;
   // Stages on one GPU each: 0.07 on both a second and a fourth stage (vLLM 0.19, H100).
-  const measured = link?.estimate ?? (pipeline > 1 ? range([0.05, 0.07, 0.35]) : range(rules.nonTorch.single));
+  const apart = pipeline > 1 ? ([0.05, 0.07, 0.35] as const) : rules.nonTorch.single;
+  const shared = tensor * pipeline > 1 ? UNIFIED_GROUP : UNIFIED_SINGLE;
+  const measured = link?.estimate ?? range(unified ? shared : apart);
   const ipc = (settings.number('mm-ipc-gpu-memory-gb') ?? 0) * GiB;
   const estimate = whole(addEstimates(measured, exactly(ipc)));
-  const what = link ? `NCCL and all-reduce buffers (${link.how})` : 'memory outside torch';
+  const alone = unified ? 'memory outside torch, and of the host’s processes (unified memory)' : 'memory outside torch';
+  const what = link ? `NCCL and all-reduce buffers (${link.how})` : alone;
   return {
     estimate,
     why: ipc > 0 ? `${what}, and mm-ipc-gpu-memory-gb` : what,

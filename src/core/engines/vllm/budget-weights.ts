@@ -1,6 +1,6 @@
 /** Weights on one GPU: the checkpoint's bytes, split, padded and moved as the engine does. */
 import type { Model } from '../../model/model';
-import { addEstimates, between, type Estimate, exactly, formatBytes, GiB, MiB } from '../../units';
+import { addEstimates, between, type Estimate, exactly, formatBytes, GiB } from '../../units';
 import { loraBytes } from './budget-lora';
 import { isLastStage, type StageInput, type Term, times, whole } from './budget-terms';
 import { transformerLayers } from './configure';
@@ -47,11 +47,28 @@ function castFactor({ model, settings }: StageInput, bytes: number): { factor: n
 }
 
 /**
- * Tensor parallelism keeps norms, biases and small projections whole and pads the vocabulary: Llama 3.1 8B loads 0.2 %
- * above a half (TP 2) and 0.6 % above a quarter (TP 4), V0 logs of two models 0.7 and 1.4 %. Segments of the allocator: 64 MiB.
+ * What loads beside the checkpoint's own bytes.
+ * Text models: 0–0.09 GiB in the allocator's segments (13 models). Tensor parallelism keeps norms, biases and small
+ * projections whole and pads the vocabulary: Llama 3.1 8B loads 0.2 % above a half (TP 2) and 0.6 % above a quarter (TP 4),
+ * V0 logs of two models 0.7 and 1.4 %. Multimodal models: 0.0–0.6 GiB more, usually 0.3 (Gemma 3 and 4, Kimi-VL, MiMo-VL,
+ * Mistral Small); a tower that is not split leaves each GPU more than its share (Llama 4 Scout, TP 4).
  */
-function slackOf(bytes: number, tensor: number): Estimate {
-  return tensor > 1 ? between(0, 0.003 * bytes, 0.015 * bytes + 64 * MiB) : between(0, 0, 0.002 * bytes + 64 * MiB);
+function besideCheckpoint({ model, c }: StageInput, bytes: number): Estimate {
+  const { tensor } = c.placement;
+  const segments = between(-0.01 * GiB, 0.02 * GiB, 0.1 * GiB);
+  const kept = tensor > 1 ? between(0, 0.003 * bytes, 0.015 * bytes) : exactly(0);
+  const tower = model.multimodal ? between(0, 0.25 * GiB, (0.65 + 2 * (1 - 1 / tensor)) * GiB) : exactly(0);
+  return addEstimates(segments, kept, tower, absorbed(model, tensor));
+}
+
+/**
+ * MLA keeps the matrices that expand a latent vector a second time, laid out for decoding: heads × (key + value
+ * dimension, about 256) × rank of every layer. Source: vLLM 0.10, v1/attention/backends/mla/common.py :: process_weights_after_loading.
+ */
+function absorbed(model: Model, tensor: number): Estimate {
+  const ranks = model.layers.reduce((sum, l) => sum + (l.kind === 'latent' ? l.headDim - (l.ropeDim ?? 0) : 0), 0);
+  const bytes = (2 * model.attentionHeads * 256 * ranks) / tensor;
+  return times(between(0, 1, 1.5), bytes);
 }
 
 function draftBytes(input: StageInput): Estimate {
@@ -91,7 +108,7 @@ export function weightsTerm(input: StageInput): Term {
   const padded = paddingOf(input);
   const e = between(plain.low * padded.low, plain.value * padded.value, plain.high * padded.high);
   const draft = draftBytes(input);
-  const loaded = addEstimates(e, slackOf(e.value, tensor), draft);
+  const loaded = addEstimates(e, besideCheckpoint(input, e.value), draft);
   const gone = offloaded(input, loaded);
   const lora = loraBytes(input);
   const stay = between(loaded.low - gone.high, loaded.value - gone.value, loaded.high - gone.low);
