@@ -22,7 +22,7 @@ export function requestsPanel(): RequestsPanel {
     draw(requests) {
       legend.replaceChildren(
         entry('paged', 'paged: blocks as a request grows'),
-        entry('contiguous', 'contiguous: the maximum length reserved for each'),
+        entry('contiguous', contiguousWords(requests)),
         ...(requests.limit === undefined
           ? []
           : [entry('limit', `the engine runs at most ${withCommas(requests.limit)}`)]),
@@ -39,6 +39,12 @@ export function requestsPanel(): RequestsPanel {
     redraw: chart.redraw,
   };
 }
+
+/** A line that a log axis cannot draw is said. */
+const contiguousWords = ({ points }: RequestsView): string =>
+  points.some((p) => p.contiguous > 0)
+    ? 'contiguous: the maximum length reserved for each'
+    : 'contiguous: none fits, the maximum length is too long';
 
 const entry = (kind: string, text: string): HTMLElement =>
   el('li', {}, el('span', { class: `stroke ${kind}`, 'aria-hidden': 'true' }), text);

@@ -133,7 +133,9 @@ const aTerm = (gib: number, spread = 0): BudgetTerm => ({
     'bytes',
     spread ? between((gib - spread) * GiB, gib * GiB, (gib + spread) * GiB) : undefined,
   ),
-  why: spread ? 'estimated from the largest step' : 'safetensors sizes',
+  why: spread
+    ? 'estimated from the largest step'
+    : 'size of the weight files (org/repository@056b828:presets/workspace/models/model_catalog.yaml)',
 });
 
 const aBudget = (over: Partial<Budget> = {}): Budget => ({
