@@ -48,6 +48,7 @@ function gpuRow(g, memory, table) {
     v: g.vendor,
     m: memory.mib.map((x) => Math.round(x)),
     how: memory.how,
+    r: reportedOf(g),
     b: recalled('memory_bandwidth_gbs') ? undefined : (g.memory_bandwidth_gbs ?? undefined),
     c: g.architecture ?? undefined,
     cc: g.compute_capability ?? undefined,
@@ -55,6 +56,13 @@ function gpuRow(g, memory, table) {
     s: g.sources.map(table.add).filter((i) => i >= 0),
   };
   return Object.fromEntries(Object.entries(row).filter(([, v]) => v !== undefined));
+}
+
+/** What nvidia-smi or rocm-smi prints as total, in MiB; the most where it differs from machine to machine. */
+function reportedOf(g) {
+  const recalled = ['memory_mib_reported', 'memory', 'memory readings'].some((f) => g.recall_fields.includes(f));
+  const mib = recalled ? [] : list(g.memory_mib_reported);
+  return mib.length > 0 ? Math.max(...mib) : undefined;
 }
 
 /** `[low, usual, high]` in MiB and how it is known: `t` CUDA or HIP total, `s` estimated from nvidia-smi, `n` from the size on the box. */

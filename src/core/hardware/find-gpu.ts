@@ -16,6 +16,8 @@ interface GpuRow {
   readonly m: readonly [number, number, number];
   /** How it is known: `t` totals in logs, `s` estimated from nvidia-smi's figure, `n` from the size on the box. */
   readonly how: 't' | 's' | 'n';
+  /** Total as nvidia-smi or rocm-smi prints it, in MiB. */
+  readonly r?: number;
   /** Bandwidth in GB/s. */
   readonly b?: number;
   /** Architecture, compute capability. */
@@ -170,6 +172,7 @@ function gpuAt(at: number): Gpu {
     name: row.name,
     vendor: row.v,
     memory: between(low * MiB, usual * MiB, high * MiB),
+    ...(row.r === undefined ? {} : { reported: row.r * MiB }),
     ...(row.b === undefined ? {} : { bandwidthGBs: row.b }),
     ...(row.c === undefined ? {} : { architecture: row.c }),
     ...(row.cc === undefined ? {} : { computeCapability: row.cc }),

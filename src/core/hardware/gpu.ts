@@ -6,6 +6,8 @@ export interface Gpu {
   readonly vendor: string;
   /** Bytes that CUDA or HIP reports as total: what `gpu-memory-utilization` is a share of. A range where logs differ. */
   readonly memory: Estimate;
+  /** Bytes that nvidia-smi or rocm-smi prints as total, the driver's own share included; the most where logs differ. */
+  readonly reported?: number;
   readonly bandwidthGBs?: number;
   readonly architecture?: string;
   /** `9.0` for Hopper; decides default backends. */
