@@ -3,7 +3,7 @@ import { GiB } from '../../src/core/units';
 import { type Plan, planText } from '../../src/planner';
 
 export type TermName = 'weights' | 'activations' | 'graphs' | 'other';
-export const TERM_NAMES: readonly TermName[] = ['weights', 'activations', 'graphs', 'other'];
+const TERM_NAMES: readonly TermName[] = ['weights', 'activations', 'graphs', 'other'];
 
 /** GiB per GPU, as printed. */
 export interface Measured extends Partial<Readonly<Record<TermName, number>>> {

@@ -77,7 +77,8 @@ const V1_CHANGES: readonly Row[] = [
     },
   ],
   [
-    // Workspace of the experts: not in 0.10.2, there in 0.19. Fused all-reduce of Hopper: 2.06–2.21 on two and four H100 (0.19).
+    // Workspace of the experts: not in 0.10.2, there in 0.19. Fused all-reduce of Hopper: 0.55 in 0.11, 2.06–2.21 on two and four
+    // H100 in 0.19. In which release between each came was not measured: both are taken to be those of the end of 2025.
     '0.13.0',
     {
       expertWorkspace: true,
