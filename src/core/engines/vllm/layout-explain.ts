@@ -5,7 +5,7 @@ import type { Group, Rank } from '../engine';
 import type { VllmConfiguration } from './configure';
 import { bytesPerHeadToken, packingSymbols } from './dtypes';
 import type { LayerSpec } from './groups';
-import { grows, type Tally, tensorHeads, wholeHeads } from './layout';
+import { grows, type Tally, tensorHeads, wholeHeads } from './tally';
 
 const SOURCE = 'vLLM 0.28, v1/kv_cache_interface.py';
 

@@ -7,21 +7,15 @@ import type { VllmConfiguration } from './configure';
 import { bytesPerHeadToken } from './dtypes';
 import { type Grouping, groupLayers, type LayerSpec, type SpecGroup } from './groups';
 import { explainBlock, explainFixed, explainToken, explainTotal } from './layout-explain';
-import { headsPerRank } from './placement';
 import { alignedBlock, stateBytes, statesHeld } from './states';
+import { grows, type Tally, tallyOf, tensorHeads, wholeHeads } from './tally';
 
 /** Block size that sliding layers start from when they choose their own: the smallest any kernel takes. */
 const SMALLEST_KERNEL_BLOCK = 16;
 
-/** Equal layers of one group on one rank. */
-export interface Tally {
-  readonly spec: LayerSpec;
-  readonly count: number;
-}
-
 export function layoutOf(model: Model, c: VllmConfiguration): Layout {
   const grouping = groupLayers(specsOf(model, c), c.rules);
-  const tallies = c.stages.map((_, stage) => grouping.groups.map((g) => tallyOf(g, grouping.specs, stage, c)));
+  const tallies = c.stages.map((_, stage) => grouping.groups.map((g) => tallyOf(g, grouping.specs, stage, c.stageOf)));
   const ranks = tallies.map((own, stage) => rankOf(stage, own, c));
   const largest = Math.max(...ranks.map((r) => r.bytesPerBlock));
   const build = (rank: number): Layout => seenFrom(rank, { c, grouping, ranks, tallies, build });
@@ -76,34 +70,6 @@ function specOf(written: KvLayer, dtype: string, block: number, c: VllmConfigura
   const tokenBytes = tensorHeads(layer, c.placement.tensor) * (bytesPerHeadToken(layer, dtype) as number);
   return { layer, dtype, tokenBytes, blockSize, page: blockSize * tokenBytes };
 }
-
-/** Latent and indexer layers are one vector, kept whole on every GPU. */
-export const tensorHeads = (layer: KvLayer, tensor: number): number =>
-  layer.kind === 'latent' || layer.kind === 'indexer' ? 1 : headsPerRank(layer.kvHeads, tensor);
-
-function tallyOf(
-  group: SpecGroup,
-  specs: readonly LayerSpec[],
-  stage: number,
-  { stageOf }: VllmConfiguration,
-): readonly Tally[] {
-  const tallies: { spec: LayerSpec; count: number }[] = [];
-  for (const member of group.members) {
-    if (stageOf[member] === stage) {
-      const spec = specs[member] as LayerSpec;
-      const known = tallies.find((t) => t.spec === spec);
-      if (known) {
-        known.count++;
-      } else {
-        tallies.push({ spec, count: 1 });
-      }
-    }
-  }
-  return tallies;
-}
-
-export const grows = ({ layer }: LayerSpec): boolean =>
-  layer.kind !== 'sliding' && layer.kind !== 'chunked' && layer.kind !== 'state';
 
 /** Bytes of a window or a state, once a request is long enough. */
 const fixedOf = ({ layer, tokenBytes }: LayerSpec): number =>
@@ -168,9 +134,6 @@ function seenFrom(decidingRank: number, { c, grouping, ranks, tallies, build }: 
     ofRank: build,
   };
 }
-
-export const wholeHeads = (layer: KvLayer): number =>
-  layer.kind === 'latent' || layer.kind === 'indexer' ? 1 : layer.kvHeads;
 
 /** Source: vLLM 0.28, v1/core/kv_cache_utils.py :: _get_kv_cache_groups_uniform_page_size. */
 const paddingFindings = ({ padding }: Grouping): readonly Finding[] =>
