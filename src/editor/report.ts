@@ -36,11 +36,21 @@ export function registerReports(plans: Plans): Reports {
 async function show(uri: Uri, offset?: number): Promise<void> {
   const report = reportUri(uri, offset);
   const document = await workspace.openTextDocument(report);
-  // Rendered where the editor can: the preview may be switched off, and a web editor may lack it.
-  if (extensions.getExtension('vscode.markdown-language-features')) {
-    await commands.executeCommand('markdown.showLockedPreviewToSide', report);
-  } else {
+  if (!(await showRendered(report))) {
     await window.showTextDocument(document, { viewColumn: ViewColumn.Beside, preview: true, preserveFocus: true });
+  }
+}
+
+/** False where the editor has no Markdown preview: it may be switched off, and a web editor may lack it. */
+async function showRendered(report: Uri): Promise<boolean> {
+  if (!extensions.getExtension('vscode.markdown-language-features')) {
+    return false;
+  }
+  try {
+    await commands.executeCommand('markdown.showLockedPreviewToSide', report);
+    return true;
+  } catch {
+    return false;
   }
 }
 
