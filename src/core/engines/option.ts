@@ -48,7 +48,7 @@ export interface DefaultRow {
 }
 
 export interface OptionSpec {
-  /** Long flag without dashes: the canonical name. */
+  /** Long flag without leading dashes, as the engine writes it: the canonical name. A key inside a file's section is dotted. */
   readonly name: string;
   /** Other long flags, without dashes. */
   readonly aliases?: readonly string[];
@@ -97,6 +97,8 @@ export interface OptionIndex {
 
 interface LongForm {
   readonly text: string;
+  /** The text with dashes for underscores: engines differ in which they write, and files too. */
+  readonly key: string;
   readonly spec: OptionSpec;
   readonly negated: boolean;
 }
@@ -129,7 +131,7 @@ export function optionIndex(table: readonly OptionSpec[]): OptionIndex {
   }
   const forms = table.flatMap(longForms);
   const index: OptionIndex = {
-    long: new Map(forms.filter((f) => !f.negated).map((f) => [f.text, f.spec])),
+    long: new Map(forms.filter((f) => !f.negated).map((f) => [f.key, f.spec])),
     short: new Map(table.flatMap((spec) => (spec.short ?? []).map((s) => [s, spec]))),
     forms,
   };
@@ -139,9 +141,11 @@ export function optionIndex(table: readonly OptionSpec[]): OptionIndex {
 
 const longForms = (spec: OptionSpec): readonly LongForm[] =>
   [spec.name, ...(spec.aliases ?? [])].flatMap((text) => [
-    { text, spec, negated: false },
-    ...(spec.type === 'flag' ? [{ text: `no-${text}`, spec, negated: true }] : []),
+    { text, key: dashed(text), spec, negated: false },
+    ...(spec.type === 'flag' ? [{ text: `no-${text}`, key: dashed(`no-${text}`), spec, negated: true }] : []),
   ]);
+
+const dashed = (text: string): string => text.replaceAll('_', '-');
 
 /**
  * The option a flag means, by argparse's rules. `flag` has no `=value`; without dashes it is read as a long flag
@@ -155,9 +159,13 @@ export function findOption(
 ): FoundOption | AmbiguousOption | undefined {
   const index = optionIndex(table);
   const isShort = flag.startsWith('-') && !flag.startsWith('--');
+  const nested = isShort || !flag.includes('.') ? undefined : index.long.get(dashed(flag.replace(/^--/, '')));
+  if (nested) {
+    return { spec: nested, negated: false, abbreviated: false };
+  }
   // A one-letter flag may carry a value with dots in it: `-O{"x": 1.5}`.
   const [head = '', ...path] = isShort && !/^-\w+\./.test(flag) ? [flag] : flag.replace(/^--/, '').split('.');
-  const found = isShort ? findShort(index, head) : findLong(index, head.replaceAll('_', '-'), version);
+  const found = isShort ? findShort(index, head) : findLong(index, dashed(head), version);
   if (!found || 'ambiguous' in found || path.length === 0) {
     return found;
   }
@@ -185,7 +193,7 @@ function findLong(
   if (name === '') {
     return undefined;
   }
-  const matches = index.forms.filter((f) => f.text.startsWith(name) && isThere(f.spec, version));
+  const matches = index.forms.filter((f) => f.key.startsWith(name) && isThere(f.spec, version));
   return oneOf(
     matches.map((f) => ({ text: `--${f.text}`, found: { spec: f.spec, negated: f.negated, abbreviated: true } })),
   );
