@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { modelIds } from '../../../src/core/model/catalogue';
 import { GiB } from '../../../src/core/units';
 import { type Plan, planText } from '../../../src/planner';
 import { type BudgetResult, summaryOf, termSummaries } from '../../truth/budget-case';
@@ -7,15 +8,14 @@ import { replayProfiles } from '../../truth/profiles';
 
 const LLAMA = 'meta-llama/Llama-3.1-8B-Instruct';
 
+function planned(model: string, options: readonly string[], flags: Readonly<Record<string, string>>): Plan | undefined {
+  const args = [`--model=${model}`, ...options].map((option) => `      - '${option}'\n`).join('');
+  const text = `services:\n  engine:\n    image: vllm/vllm-openai\n    command:\n${args}`;
+  return planText({ text, name: 'compose.yaml' }, { flags }).plans[0];
+}
+
 function plan(model: string, options: readonly string[], flags: Readonly<Record<string, string>> = {}): Plan {
-  const text = `vllm serve ${model} ${options.map((o) => `'${o}'`).join(' ')}\n`;
-  const found = planText(
-    {
-      text: `services:\n  engine:\n    image: vllm/vllm-openai\n    command: >-\n      ${text.slice('vllm serve '.length)}`,
-      name: 'compose.yaml',
-    },
-    { flags: { gpu: 'H100 80GB SXM', ...flags } },
-  ).plans[0];
+  const found = planned(model, options, { gpu: 'H100 80GB SXM', ...flags });
   if (!found?.budget) {
     throw new Error(found?.findings.map((f) => f.message).join('; ') ?? 'no launch');
   }
@@ -141,7 +141,7 @@ describe('options that move memory', () => {
     expect(reserved?.other.why).toContain('mm-ipc-gpu-memory-gb');
   });
 
-  it.each(['--language-model-only', '--skip-mm-profiling', '--limit-mm-per-prompt={"image":0,"video":0}'])(
+  it.each(['--language-model-only', '--skip-mm-profiling', '--limit-mm-per-prompt={"image":0,"video":{"count":0}}'])(
     '%s leaves the encoder out',
     (option) => {
       const [whole, text] = [[], [option]].map((o) => budget('google/gemma-3-4b-it', o).activations);
@@ -173,4 +173,29 @@ it('terms that are given replace the estimates, and what is left is exact', () =
   expect(b.kv.figure.value).toBe((72 - 18.5) * GiB);
   expect(b.kv.figure.range).toBeUndefined();
   expect([b.weights, b.activations, b.graphs, b.other].map((t) => t.why)).toEqual(Array(4).fill('given'));
+});
+
+it('for every model of the catalogue the ends of a term enclose its value, and all are numbers', () => {
+  const launches = [
+    ['--enable-lora', '--cpu-offload-gb=3'],
+    ['--tensor-parallel-size=2', '--pipeline-parallel-size=2', '--cpu-offload-gb=500'],
+  ];
+  const terms = modelIds().flatMap((id) =>
+    launches.flatMap((options) => {
+      const b = planned(id, options, { gpu: 'A100 80GB SXM' })?.budget;
+      return Object.entries(b ? { w: b.weights, a: b.activations, g: b.graphs, o: b.other, kv: b.kv } : {}).map(
+        ([
+          term,
+          {
+            figure: { value, range },
+          },
+        ]) => ({ id, term, value, low: range?.low ?? value, high: range?.high ?? value }),
+      );
+    }),
+  );
+  const wrong = terms.filter(
+    ({ term, low, value, high }) => !(low <= value && value <= high && (term === 'kv' || low >= 0)),
+  );
+  expect(wrong).toEqual([]);
+  expect(terms.length).toBeGreaterThan(1000);
 });

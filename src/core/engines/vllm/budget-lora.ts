@@ -5,8 +5,7 @@
 import type { KvLayer } from '../../model/model';
 import { between, type Estimate } from '../../units';
 import { compareVersions } from '../option';
-import type { StageInput } from './budget-terms';
-import { isLastStage } from './budget-terms';
+import { isLastStage, type StageInput } from './budget-terms';
 import { transformerLayers } from './configure';
 
 const BYTES = 2;
@@ -24,7 +23,8 @@ const row = (input: number, output: number, { tensor, fully }: Split): number =>
   input / tensor + output / (fully ? tensor : 1);
 
 function attention(layer: KvLayer, heads: number, hidden: number, split: Split): number {
-  const queries = heads * (layer.kind === 'full' || layer.kind === 'sliding' ? layer.headDim : hidden / heads);
+  const ordinary = layer.kind === 'full' || layer.kind === 'sliding' || layer.kind === 'chunked';
+  const queries = ordinary ? heads * layer.headDim : hidden;
   const keys = layer.kvHeads * layer.headDim;
   return column(hidden, queries, split) + 2 * column(hidden, keys, split) + row(queries, hidden, split);
 }

@@ -49,9 +49,13 @@ export const spread = (e: Estimate): string => `between ${formatBytes(e.low)} an
 
 export const isLastStage = ({ stage, c }: StageInput): boolean => stage === c.placement.pipeline - 1;
 
+/** A limit is a count, or an object with a count and sizes. */
+const countOf = (limit: unknown): unknown =>
+  typeof limit === 'object' && limit !== null && 'count' in limit ? limit.count : limit;
+
 /** Multimodal models whose encoder runs in the profile: not for text alone, nor with a limit of 0 for every kind. */
 export function profilesEncoder({ model, c, settings }: StageInput): boolean {
   const limits = Object.values(settings.object('limit-mm-per-prompt') ?? {});
-  const none = limits.length > 0 && limits.every((limit) => limit === 0);
+  const none = limits.length > 0 && limits.every((limit) => countOf(limit) === 0);
   return model.multimodal && !c.languageOnly && !none;
 }

@@ -91,11 +91,8 @@ function offloaded(input: StageInput, onGpu: Estimate): Estimate {
   const most = Math.max(0, onGpu.value - embedding);
   const parameter = (4 * model.intermediateSize * model.hiddenSize) / c.placement.tensor;
   const value = Math.min(asked, most);
-  return between(
-    Math.min(value, Math.max(0, onGpu.low - 2 * embedding)),
-    value,
-    Math.min(value + parameter, onGpu.low),
-  );
+  const low = Math.min(value, Math.max(0, onGpu.low - 2 * embedding));
+  return between(low, value, Math.max(value, Math.min(value + parameter, onGpu.low)));
 }
 
 export function weightsTerm(input: StageInput): Term {
@@ -111,7 +108,7 @@ export function weightsTerm(input: StageInput): Term {
   const loaded = addEstimates(e, besideCheckpoint(input, e.value), draft);
   const gone = offloaded(input, loaded);
   const lora = loraBytes(input);
-  const stay = between(loaded.low - gone.high, loaded.value - gone.value, loaded.high - gone.low);
+  const stay = between(Math.max(0, loaded.low - gone.high), loaded.value - gone.value, loaded.high - gone.low);
   const extras: readonly (readonly [symbol: string, number: string, when: boolean])[] = [
     [' × padding', ` × ${padded.value}`, padded.value !== 1],
     [` × ${cast?.how}`, ` × ${cast?.factor.toFixed(2)}`, cast !== undefined],
