@@ -65,7 +65,7 @@ function maxLength(plan: Plan): Answer | undefined {
   const length = capacity ? ` at ${withCommas(capacity.maxLength)} tokens` : '';
   const lines = [`${bold(`${inGiB(one.reserved.value)} per request`)}${length}, on each GPU`];
   const pool = plan.kv?.pool;
-  if (pool?.logged) {
+  if (pool?.logged?.maxConcurrency) {
     lines.push(`${bold(withInterval(pool.logged.maxConcurrency))} of that length fit in the pool.`);
   }
   if (capacity) {

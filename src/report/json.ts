@@ -141,7 +141,7 @@ function poolOf(pool: Pool): object {
     blocks: whole(pool.blocks),
     ...(pool.logged && {
       tokensAsLogged: whole(pool.logged.tokens),
-      maxConcurrencyAsLogged: pool.logged.maxConcurrency.value,
+      maxConcurrencyAsLogged: pool.logged.maxConcurrency?.value,
       logLines: [...pool.logged.lines],
     }),
     ...(pool.hostTier && { hostTier: { bytes: whole(pool.hostTier.bytes), tokens: whole(pool.hostTier.tokens) } }),

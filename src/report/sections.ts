@@ -100,10 +100,10 @@ function blocks({ layout, pool }: KvPlan): Section {
     rows.push(rowOf('Pool, per GPU', pool.bytes), rowOf('Blocks', pool.blocks));
   }
   if (pool?.logged) {
-    rows.push(
-      rowOf('Tokens, as the engine logs them', pool.logged.tokens),
-      rowOf('Concurrency at the maximum length, as logged', pool.logged.maxConcurrency),
-    );
+    rows.push(rowOf('Tokens, as the engine logs them', pool.logged.tokens));
+  }
+  if (pool?.logged?.maxConcurrency) {
+    rows.push(rowOf('Concurrency at the maximum length, as logged', pool.logged.maxConcurrency));
   }
   if (pool?.hostTier) {
     rows.push(

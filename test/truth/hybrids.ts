@@ -104,7 +104,12 @@ function replay(log: HybridCase): LogResult {
     plan.kv?.pool?.logged as NonNullable<NonNullable<NonNullable<Plan['kv']>['pool']>['logged']>;
   const result = printedWithin(log.id, low, high, [
     { what: 'tokens', logged: log.logged.kv_tokens, of: (p) => logged(p).tokens.value },
-    { what: 'concurrency', logged: log.logged.max_concurrency, of: (p) => logged(p).maxConcurrency.value, slack: half },
+    {
+      what: 'concurrency',
+      logged: log.logged.max_concurrency,
+      of: (p) => logged(p).maxConcurrency?.value ?? 0,
+      slack: half,
+    },
     { what: 'block size', logged: log.derived.block_size, of: (p) => p.kv?.layout.blockSize ?? 0 },
     {
       what: 'blocks per request',

@@ -169,7 +169,12 @@ function compare(log: LogCase, stated: number): LogResult {
   return printedWithin(log.id, low, high, [
     { what: 'blocks', logged: log.gpu_blocks, of: (p) => pool(p).blocks.value },
     { what: 'tokens', logged: log.kv_tokens, of: (p) => logged(p).tokens.value },
-    { what: 'concurrency', logged: log.max_concurrency?.x, of: (p) => logged(p).maxConcurrency.value, slack: HALF },
+    {
+      what: 'concurrency',
+      logged: log.max_concurrency?.x,
+      of: (p) => logged(p).maxConcurrency?.value ?? 0,
+      slack: HALF,
+    },
     { what: 'capacity', logged: log.error?.kv_capacity_tokens, of: (p) => logged(p).tokens.value },
     { what: 'needed GiB', logged: log.error?.needed_gib, of: neededGiB, slack: halfUnit(log.error?.needed_gib ?? 0) },
     {
@@ -194,7 +199,7 @@ function compareCpuBlocks(log: LogCase): LogResult {
     {
       what: 'concurrency',
       logged: log.max_concurrency?.x,
-      of: (p) => p.kv?.pool?.logged?.maxConcurrency.value ?? 0,
+      of: (p) => p.kv?.pool?.logged?.maxConcurrency?.value ?? 0,
       slack: HALF,
     },
   ]);

@@ -124,6 +124,6 @@ export function peerFigures(plan: Plan): PeerFigures {
     reserve: Math.round(hold.reserved / LENGTH),
     marginal: layout.bytesPerToken.value,
     blocks: pool.blocks.value,
-    concurrency: Number(pool.logged.maxConcurrency.value.toFixed(2)),
+    concurrency: Number(pool.logged.maxConcurrency?.value.toFixed(2)),
   };
 }

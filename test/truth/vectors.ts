@@ -45,7 +45,7 @@ export function differences(name: string, vector: Vector): readonly Difference[]
   if (!layout || !pool) {
     throw new Error('no pool');
   }
-  const concurrency = pool.logged?.maxConcurrency.value ?? 0;
+  const concurrency = pool.logged?.maxConcurrency?.value ?? 0;
   const actual: Record<string, unknown> = {
     groups: layout.groups.map((_, i) =>
       layout.ranks.map((_, r) => layout.ofRank(r).groups[i]?.layers ?? 0).reduce((a, b) => a + b, 0),

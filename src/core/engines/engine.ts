@@ -176,8 +176,8 @@ export interface HostTier {
 
 export interface Logged {
   readonly tokens: Figure;
-  /** Of requests of max length. */
-  readonly maxConcurrency: Figure;
+  /** Of requests of max length; absent where the engine prints none. */
+  readonly maxConcurrency?: Figure;
   readonly lines: readonly string[];
 }
 
