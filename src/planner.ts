@@ -204,7 +204,7 @@ function planned(start: Start, outcome: Outcome, input: RoadInput): Answer {
     ...optionFindings(launch, engine, configuration.version.text),
     ...placementFindings(launch, configuration.placement, hardware),
     ...unknownFindings(start, model, pool !== undefined),
-    ...[...(verdict?.findings ?? []), ...checked(outcome, input, ask)].map((finding) => ({ finding })),
+    ...checked(outcome, input, ask).map((finding) => ({ finding })),
   );
   return {
     version: configuration.version,

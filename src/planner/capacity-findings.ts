@@ -89,7 +89,7 @@ function poolAboveLimits(known: Known): readonly Finding[] {
       code: 'pool-above-limits',
       severity: 'information',
       option: optionOf('max-sequences'),
-      message: `${several(limit, 'request')} of at most ${withCommas(capacity.maxLength)} tokens fill ${withCommas(most)} blocks; the pool has ${withCommas(blocks.low)}${blocks.low === blocks.high ? '' : ' or more'} to give, ${times >= 2 ? `${times.toFixed(1)} times as many` : `${withCommas(blocks.low - most)} more`}. The rest, ${formatBytes((blocks.low - most) * layout.bytesPerBlock.value)} per GPU, can only keep prefixes of finished requests.`,
+      message: `At most ${several(limit, 'request')} of at most ${withCommas(capacity.maxLength)} tokens run at once and can fill ${withCommas(most)} blocks; the pool has ${withCommas(blocks.low)}${blocks.low === blocks.high ? '' : ' or more'} to give, ${times >= 2 ? `${times.toFixed(1)} times as many` : `${withCommas(blocks.low - most)} more`}. The rest, ${formatBytes((blocks.low - most) * layout.bytesPerBlock.value)} per GPU, can only keep prefixes of finished requests.`,
       fixes: [...smallerPool(known, most), ...moreSequences(known, blocks.low)],
     },
   ];
@@ -119,23 +119,16 @@ function smallerPool({ layout, pool, capacity, asked, optionOf }: Known, most: n
   return [{ title, option, value: String(bytes) }];
 }
 
+/** As many as let memory decide, and no pool is left over. */
 function moreSequences({ layout, capacity, optionOf }: Known, blocks: number): readonly Fix[] {
   const option = optionOf('max-sequences');
-  const requests = Math.floor(blocks / requestBlocks(layout, capacity.maxLength));
-  if (
-    option === undefined ||
-    capacity.limitedBy !== 'max-sequences' ||
-    requests <= (capacity.engineLimit?.value ?? 0)
-  ) {
+  if (option === undefined || capacity.limitedBy === 'batch-tokens') {
     return [];
   }
-  return [
-    {
-      title: `Set ${option} to ${withCommas(requests + 1)}: the pool holds ${withCommas(requests)} requests of the full length`,
-      option,
-      value: String(requests + 1),
-    },
-  ];
+  const each = requestBlocks(layout, capacity.maxLength);
+  const sequences = Math.ceil(blocks / each);
+  const title = `Set ${option} to ${withCommas(sequences)}: memory then decides, for ${several(Math.floor(blocks / each), 'request')} of the full length`;
+  return [{ title, option, value: String(sequences) }];
 }
 
 /** Blocks share memory between requests; one request alone has nobody to share with. */
@@ -150,7 +143,7 @@ function pagingGainsNothing(known: Known): readonly Finding[] {
       severity: 'information',
       option: optionOf('max-sequences'),
       message: `One request runs at a time, of at most ${withCommas(capacity.maxLength)} tokens: paging gains nothing over one contiguous slab. Blocks serve here only to reuse the beginning of an earlier prompt.`,
-      fixes: moreSequences({ ...known, capacity: { ...capacity, limitedBy: 'max-sequences' } }, usable(pool).low),
+      fixes: moreSequences(known, usable(pool).low).filter((f) => f.value !== '1'),
     },
   ];
 }

@@ -3,8 +3,10 @@ import { type Checked, EngineRefusal, type Finding, type Outcome, type Setting }
 import type { OptionValue } from '../core/engines/option';
 import type { Ask } from './asks';
 import { capacityFindings } from './capacity-findings';
+import { withRemedies } from './remedies';
 import { type RoadInput, roadOf } from './road';
 
+/** The verdict's findings come first. */
 export function checked(outcome: Outcome, input: RoadInput, ask: Ask): readonly Finding[] {
   const { engine, asked, workload } = input;
   const checked: Checked = {
@@ -14,7 +16,11 @@ export function checked(outcome: Outcome, input: RoadInput, ask: Ask): readonly 
     promptSaid: ask.has('prompt'),
     whatIf: (changes) => whatIf(input, changes),
   };
-  return [...capacityFindings(checked, engine), ...engine.checks(checked)];
+  return [
+    ...withRemedies(outcome.verdict?.findings ?? [], checked, engine),
+    ...capacityFindings(checked, engine),
+    ...engine.checks(checked),
+  ];
 }
 
 /** The same road with other settings; a setting of null is one that is not set. */

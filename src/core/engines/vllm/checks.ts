@@ -1,7 +1,13 @@
-/** What a launch of vLLM should know that neither refuses it nor shows in a number. */
+/** What a launch of vLLM should know beyond its numbers: refusals that hang on no memory, and what a setting costs or gains. */
 import type { Checked, Finding } from '../engine';
+import { contextOf } from './check-context';
+import { cacheChecks } from './checks-cache';
+import { memoryChecks } from './checks-memory';
+import { optionChecks } from './checks-options';
+import { prefixChecks } from './checks-prefix';
 import type { VllmConfiguration } from './configure';
 
-export function checksOf(_checked: Checked<VllmConfiguration>): readonly Finding[] {
-  return [];
+export function checksOf(checked: Checked<VllmConfiguration>): readonly Finding[] {
+  const context = contextOf(checked);
+  return [optionChecks, prefixChecks, cacheChecks, memoryChecks].flatMap((checks) => checks(context));
 }
