@@ -238,9 +238,19 @@ function atLength(layout: Layout, tokens: number): NonNullable<KvPlan['atMaxLeng
       'bytes per token × tokens + windows',
       `${withCommas(perToken)} × ${withCommas(tokens)} + ${withCommas(hold.payload - perToken * tokens)}`,
     ),
-    reserved: of(hold.reserved, 'blocks × bytes per block', `${withCommas(hold.blocks)} × ${withCommas(perBlock)}`),
+    reserved:
+      hold.blocks * perBlock === hold.reserved
+        ? of(hold.reserved, 'blocks × bytes per block', `${withCommas(hold.blocks)} × ${withCommas(perBlock)}`)
+        : of(hold.reserved, 'Σ groups: blocks × bytes per block', blocksByGroup(layout, tokens)),
   };
 }
+
+/** Groups whose blocks differ in size, each with its own pool. */
+const blocksByGroup = (layout: Layout, tokens: number): string =>
+  layout
+    .groupBlocks(tokens)
+    .map((blocks, i) => `${withCommas(blocks)} × ${withCommas(layout.groups[i]?.bytesPerBlock ?? 0)}`)
+    .join(' + ');
 
 /** What is missing for an answer in blocks. */
 function unknownFindings({ hardware, ask }: Start, model: Model, known: boolean): readonly Located[] {

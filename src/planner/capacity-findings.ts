@@ -46,7 +46,8 @@ function lengthAbovePool({ layout, pool, capacity, verdict, optionOf }: Known): 
   const { maxLength } = capacity;
   const needed = requestBlocks(layout, maxLength);
   const blocks = usable(pool);
-  if (verdict?.starts !== true || needed <= blocks.high) {
+  const said = verdict?.findings.some((f) => f.code === 'length-above-pool');
+  if (verdict?.starts !== true || said || pool.parts || needed <= blocks.high) {
     return [];
   }
   const longest = longestFitting(layout, blocks.low, maxLength);
@@ -75,7 +76,7 @@ function lengthAbovePool({ layout, pool, capacity, verdict, optionOf }: Known): 
 function poolAboveLimits(known: Known): readonly Finding[] {
   const { layout, pool, capacity, optionOf } = known;
   const limit = capacity.engineLimit?.value;
-  if (limit === undefined) {
+  if (limit === undefined || pool.parts) {
     return [];
   }
   const blocks = usable(pool);

@@ -1,9 +1,10 @@
 /** Contiguous slabs and the engine's own allocator on the same bytes. */
-import type { Configuration, Layout, Pool, Workload } from '../engines/engine';
+import type { Configuration, Hold, Layout, Pool, PoolPart, Workload } from '../engines/engine';
 import type { OptionRole } from '../engines/option';
 import { type Explanation, type Figure, figure, type Origin } from '../figure';
 import { formatBytes, GiB, withCommas } from '../units';
 import type { Capacity, LengthPoint, Limit, Waste } from './capacity';
+import { countHeld, countRange, decidingPart, heldIn, partsOf, usableIn } from './room';
 
 export interface Sizes {
   readonly layout: Layout;
@@ -45,14 +46,16 @@ export function capacityOf(input: CapacityInput): Capacity {
         ),
       { range: capped(paged.requests, most) },
     ),
-    limitedBy: limit && limit.figure.value < paged.requests.value ? limit.by : memoryLimit(layout, workload, maxLength),
+    limitedBy: limit && limit.figure.value < paged.requests.value ? limit.by : memoryLimit(input),
     transferBytes: role === 'prefill' ? transferOf(layout, workload, maxLength) : undefined,
   };
 }
 
 /** Sequences are limited by number, and by the tokens of one step: each running one asks for at least one. */
 function engineLimitOf(input: CapacityInput): { readonly figure: Figure; readonly by: Limit } | undefined {
-  const { maxSequences, batchTokens, tokensPerStep } = input.configuration;
+  const { batchTokens, tokensPerStep } = input.configuration;
+  const derived = input.pool.maxSequences;
+  const maxSequences = derived?.value ?? input.configuration.maxSequences;
   if (maxSequences === undefined) {
     return undefined;
   }
@@ -69,17 +72,23 @@ function engineLimitOf(input: CapacityInput): { readonly figure: Figure; readonl
       }
     : {
         by: 'max-sequences',
-        figure: figure(maxSequences, 'requests', () => ({
-          symbols: 'max sequences',
-          numbers: withCommas(maxSequences),
-          origins: known('max-sequences'),
-        })),
+        figure:
+          derived ??
+          figure(maxSequences, 'requests', () => ({
+            symbols: 'max sequences',
+            numbers: withCommas(maxSequences),
+            origins: known('max-sequences'),
+          })),
       };
 }
 
-/** Where memory decides, it may be states that take most of a request's blocks. */
-function memoryLimit(layout: Layout, workload: Workload, maxLength: number): Limit {
+/** Where memory decides, it may be states that take most of a request's blocks, or the pool that is theirs. */
+function memoryLimit({ layout, pool, workload, maxLength }: Sizes): Limit {
   const blocks = layout.groupBlocks(used(workload, maxLength));
+  if (pool.parts) {
+    const { groups } = decidingPart(pool.parts, blocks);
+    return groups.every((g) => layout.groups[g]?.kind === 'state') ? 'state-blocks' : 'memory';
+  }
   const states = sum(blocks.filter((_, i) => layout.groups[i]?.kind === 'state'));
   return states > sum(blocks) - states ? 'state-blocks' : 'memory';
 }
@@ -168,9 +177,9 @@ function contiguousOf({ layout, pool, maxLength, workload }: Sizes): Capacity['c
 function pagedOf({ layout, pool, maxLength, workload }: Sizes): Capacity['paged'] {
   const length = used(workload, maxLength);
   const hold = layout.hold(length);
-  const usableOf = (blocks: number) => Math.max(0, blocks - (pool.blocks.value - pool.usableBlocks));
-  const count = (blocks: number) => Math.floor(usableOf(blocks) / hold.blocks);
-  const requests = count(pool.blocks.value);
+  const held = layout.groupBlocks(length);
+  const parts = partsOf(layout, pool);
+  const requests = countHeld(parts, held);
   const tail = tailTokens(layout, length);
   const waste: Waste = {
     pool: pool.bytes.value,
@@ -184,32 +193,19 @@ function pagedOf({ layout, pool, maxLength, workload }: Sizes): Capacity['paged'
     requests: figure(
       requests,
       'requests',
-      () =>
-        told(
-          '⌊usable blocks ÷ blocks per request⌋',
-          `⌊${withCommas(pool.usableBlocks)} ÷ ${withCommas(hold.blocks)}⌋ = ${withCommas(requests)}`,
-          `memory alone, requests of ${withCommas(length)} tokens`,
-        ),
-      { range: ranged(pool.blocks, count) },
+      () => explainCount(parts, held, `memory alone, requests of ${withCommas(length)} tokens`),
+      { range: countRange(parts, (end) => countHeld(parts, held, end)) },
     ),
     blocksPerRequest: figure(hold.blocks, 'blocks', () =>
       told(
         'Σ groups: blocks of prompt + output',
-        `${layout.groupBlocks(length).map(withCommas).join(' + ')} at ${withCommas(length)} tokens = ${withCommas(hold.blocks)}`,
+        `${held.map(withCommas).join(' + ')} at ${withCommas(length)} tokens = ${withCommas(hold.blocks)}`,
         `block of ${layout.blockSize} tokens`,
       ),
     ),
-    bytesPerRequest: figure(
-      hold.reserved,
-      'bytes',
-      () =>
-        told(
-          'blocks per request × bytes per block',
-          `${withCommas(hold.blocks)} × ${withCommas(layout.bytesPerBlock.value)} = ${withCommas(hold.reserved)}`,
-          'reserved in whole blocks',
-        ),
-      { scope: 'per GPU' },
-    ),
+    bytesPerRequest: figure(hold.reserved, 'bytes', () => explainReserved(layout, pool, hold, held), {
+      scope: 'per GPU',
+    }),
     tailTokens: figure(tail, 'tokens', () =>
       told(
         'blocks × block size − tokens',
@@ -219,34 +215,66 @@ function pagedOf({ layout, pool, maxLength, workload }: Sizes): Capacity['paged'
     ),
     usedShare: shareFigure(hold.payload, hold.reserved),
     waste,
-    requestsAtMaxLength: atMaxLengthOf({ layout, pool, maxLength, workload }, usableOf),
-    requestsPerGiB: perGiBOf(layout, hold.blocks),
+    requestsAtMaxLength: atMaxLengthOf({ layout, pool, maxLength, workload }),
+    requestsPerGiB: perGiBOf(layout, pool, hold),
   };
 }
 
-function atMaxLengthOf({ layout, pool, maxLength }: Sizes, usableOf: (blocks: number) => number): Figure {
-  const { blocks } = layout.hold(maxLength);
-  const count = (n: number) => Math.floor(usableOf(n) / blocks);
-  const requests = count(pool.blocks.value);
+function explainCount(parts: readonly PoolPart[], held: readonly number[], origin: string): Explanation {
+  const counted = parts.filter((p) => heldIn(p, held) > 0);
+  const requests = withCommas(countHeld(parts, held));
+  const terms = counted.map((p) => `⌊${withCommas(usableIn(p))} ÷ ${withCommas(heldIn(p, held))}⌋`);
+  return counted.length > 1
+    ? told(
+        'smallest over pools: ⌊usable blocks ÷ blocks per request⌋',
+        `min(${counted.map((p, i) => `${p.name} ${terms[i]}`).join(', ')}) = ${requests}`,
+        origin,
+      )
+    : told('⌊usable blocks ÷ blocks per request⌋', `${terms[0] ?? 0} = ${requests}`, origin);
+}
+
+/** Where pools are kept apart, their blocks differ in size. */
+function explainReserved(layout: Layout, pool: Pool, hold: Hold, held: readonly number[]): Explanation {
+  return pool.parts
+    ? told(
+        'Σ groups: blocks × bytes per block',
+        `${held.map((blocks, i) => `${withCommas(blocks)} × ${withCommas(layout.groups[i]?.bytesPerBlock ?? 0)}`).join(' + ')} = ${withCommas(hold.reserved)}`,
+        'reserved in whole blocks',
+      )
+    : told(
+        'blocks per request × bytes per block',
+        `${withCommas(hold.blocks)} × ${withCommas(layout.bytesPerBlock.value)} = ${withCommas(hold.reserved)}`,
+        'reserved in whole blocks',
+      );
+}
+
+function atMaxLengthOf({ layout, pool, maxLength }: Sizes): Figure {
+  const held = layout.groupBlocks(maxLength);
+  const parts = partsOf(layout, pool);
   return figure(
-    requests,
+    countHeld(parts, held),
     'requests',
-    () =>
-      told(
-        '⌊usable blocks ÷ blocks of a request of max length⌋',
-        `⌊${withCommas(pool.usableBlocks)} ÷ ${withCommas(blocks)}⌋ = ${withCommas(requests)}`,
-        `memory alone, requests of ${withCommas(maxLength)} tokens`,
-      ),
-    { range: ranged(pool.blocks, count) },
+    () => explainCount(parts, held, `memory alone, requests of ${withCommas(maxLength)} tokens`),
+    { range: countRange(parts, (end) => countHeld(parts, held, end)) },
   );
 }
 
-function perGiBOf(layout: Layout, blocksPerRequest: number): Figure {
+/** Where pools are kept apart, a GiB more is shared out over them as a request needs it. */
+function perGiBOf(layout: Layout, pool: Pool, hold: Hold): Figure {
+  if (pool.parts) {
+    return figure(GiB / hold.reserved, 'requests', () =>
+      told(
+        'GiB ÷ bytes per request',
+        `${withCommas(GiB)} ÷ ${withCommas(hold.reserved)} = ${(GiB / hold.reserved).toFixed(2)}`,
+        'one GiB more on every GPU',
+      ),
+    );
+  }
   const perBlock = layout.bytesPerBlock.value;
-  return figure(Math.floor(GiB / perBlock) / blocksPerRequest, 'requests', () =>
+  return figure(Math.floor(GiB / perBlock) / hold.blocks, 'requests', () =>
     told(
       '⌊GiB ÷ bytes per block⌋ ÷ blocks per request',
-      `⌊${withCommas(GiB)} ÷ ${withCommas(perBlock)}⌋ ÷ ${withCommas(blocksPerRequest)} = ${(Math.floor(GiB / perBlock) / blocksPerRequest).toFixed(2)}`,
+      `⌊${withCommas(GiB)} ÷ ${withCommas(perBlock)}⌋ ÷ ${withCommas(hold.blocks)} = ${(Math.floor(GiB / perBlock) / hold.blocks).toFixed(2)}`,
       'one GiB more on every GPU',
     ),
   );
@@ -277,35 +305,36 @@ function tailTokens(layout: Layout, length: number): number {
 
 /** Requests at uniformly random points of their life: ⌊blocks ÷ mean over t = 1…output of blocks(prompt + t)⌋. */
 function steadyStateOf({ layout, pool, maxLength, workload }: Sizes): Figure {
-  const mean = meanBlocks(layout, workload, maxLength);
-  const count = (blocks: number) => Math.floor(blocks / mean);
-  const requests = count(pool.blocks.value);
+  const parts = partsOf(layout, pool).map((p) => ({ ...p, held: 0 }));
+  const means = layout.groups.map((_, i) => meanBlocks(layout, i, workload, maxLength));
+  const requests = countHeld(parts, means);
+  const { blocks, groups } = decidingPart(parts, means);
+  const mean = groups.reduce((sum, g) => sum + (means[g] ?? 0), 0);
   return figure(
     requests,
     'requests',
     () =>
       told(
         '⌊blocks ÷ mean over t = 1…output of blocks(prompt + t)⌋',
-        `⌊${withCommas(pool.blocks.value)} ÷ ${mean.toFixed(2)}⌋ = ${withCommas(requests)}`,
+        `⌊${withCommas(blocks.value)} ÷ ${mean.toFixed(2)}⌋ = ${withCommas(requests)}`,
         'requests at random points of their life',
       ),
-    { range: ranged(pool.blocks, count) },
+    { range: countRange(parts, (end) => countHeld(parts, means, end)) },
   );
 }
 
-/** Exact: a request's block count is constant between the edges of its groups' blocks, so it is summed by runs. */
-function meanBlocks(layout: Layout, { prompt, output }: Workload, maxLength: number): number {
+/** Exact: a request's blocks in a group are constant between the edges of its blocks, so they are summed by runs. */
+function meanBlocks(layout: Layout, group: number, { prompt, output }: Workload, maxLength: number): number {
   const first = Math.min(prompt + 1, maxLength);
   const last = Math.min(prompt + output, maxLength);
-  const blocksAt = (tokens: number) => layout.groupBlocks(tokens).reduce((a, b) => a + b, 0);
+  const blocksAt = (tokens: number) => layout.groupBlocks(tokens)[group] as number;
   if (last <= first) {
     return blocksAt(last);
   }
-  const sizes = layout.groups.map((g) => g.blockSize * layout.tokensPerSlot);
+  const size = (layout.groups[group]?.blockSize ?? 1) * layout.tokensPerSlot;
   let total = 0;
   for (let t = first; t <= last; ) {
-    const edge = Math.min(...sizes.map((size) => Math.ceil(t / size) * size));
-    const until = Math.min(edge, last);
+    const until = Math.min(Math.ceil(t / size) * size, last);
     total += blocksAt(t) * (until - t + 1);
     t = until + 1;
   }
@@ -321,9 +350,6 @@ export function requestsByLength(input: Sizes, points = 48): readonly LengthPoin
   );
   const slab = slabOf(layout, maxLength);
   const contiguous = Math.floor(Math.max(0, pool.bytes.value) / slab);
-  return [...lengths].map((length) => ({
-    length,
-    contiguous,
-    paged: Math.floor(pool.usableBlocks / layout.hold(length).blocks),
-  }));
+  const parts = partsOf(layout, pool);
+  return [...lengths].map((length) => ({ length, contiguous, paged: countHeld(parts, layout.groupBlocks(length)) }));
 }

@@ -105,6 +105,8 @@ export interface Rank {
   /** Payload bytes of one request's windows and states on one GPU of this stage. */
   readonly fixedBytes: number;
   readonly bytesPerBlock: number;
+  /** What the engine's fit check takes for a block, where it differs. */
+  readonly fitBytesPerBlock?: number;
 }
 
 /** KV layers arranged by an engine into groups, pages and blocks. Figures are of the deciding rank. */
@@ -167,6 +169,20 @@ export interface Pool {
   readonly logged?: Logged;
   /** Host memory that takes blocks, of one replica; absent when the launch asks for none. */
   readonly hostTier?: HostTier;
+  /** Pools that the engine keeps apart; a request needs room in each. Absent: one pool for all groups. */
+  readonly parts?: readonly PoolPart[];
+  /** Most requests at once, where the engine derives it from the pool; stands in place of the configuration's. */
+  readonly maxSequences?: Figure;
+}
+
+export interface PoolPart {
+  /** `full attention`, `sliding windows`, `states`. */
+  readonly name: string;
+  readonly blocks: Figure;
+  /** Blocks of it that no request gets. */
+  readonly held?: number;
+  /** Indices of the layout's groups whose blocks it holds. */
+  readonly groups: readonly number[];
 }
 
 export interface HostTier {
