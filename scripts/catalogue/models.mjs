@@ -50,7 +50,7 @@ const lookedUp = (m, field) => LOOKED_UP.find(([id, start]) => id.test(m.id) && 
 const HARMLESS_IF_LATENT = ['v_head_dim', 'head_dim'];
 
 /** Kept caches that no rule describes yet, by model type. */
-const NOT_COVERED = { deepseek_v4: 'all', minimax_m3: 'all' };
+const NOT_COVERED = { minimax_m3: 'all' };
 
 /** Releases whose quantised form is one of several: names (a pattern) of those in 16 bit. */
 const UNQUANTISED = [['mistralai/Ministral-3-', 'Base|Reasoning']];
@@ -107,13 +107,19 @@ function modelRow(m, sources) {
       m.intermediate_size ?? 0,
       m.vocab_size ?? 0,
     ],
-    l: NOT_COVERED[m.model_type] ? `${m.num_hidden_layers}O` : pattern(m),
-    w: a.sliding_window && a.layer_counts.sliding ? a.sliding_window : undefined,
+    l: NOT_COVERED[m.model_type]
+      ? `${m.num_hidden_layers}O`
+      : a.compress_ratios_run_length
+        ? `${m.num_hidden_layers}Z`
+        : pattern(m),
+    w: a.sliding_window && (a.layer_counts.sliding || a.compress_ratios_run_length) ? a.sliding_window : undefined,
     k: a.chunk_size,
     sk: heads(a.sliding_kv),
     fk: heads(a.full_kv),
     la: a.mla && [a.mla.kv_lora_rank, a.mla.qk_rope_head_dim],
     ix: a.indexer && (a.indexer.layers ? [a.indexer.head_dim, ...a.indexer.layers] : [a.indexer.head_dim]),
+    // Rope and index dims: vLLM 0.28, models/deepseek_v4 (584 and 132 bytes an entry).
+    cr: a.compress_ratios_run_length && [64, 128, ...a.compress_ratios_run_length.flat()],
     sh: a.kv_sharing?.shared_layers || undefined,
     x: a.encoder ? 1 : undefined,
     n: recalled('num MTP modules') ? undefined : m.mtp_layers || undefined,

@@ -1,5 +1,6 @@
 /** Lines of public vLLM start-up logs, replayed through the planner: what it plans must lie within the log's own rounding. */
 
+import { findGpu } from '../../src/core/hardware/find-gpu';
 import { findModel } from '../../src/core/model/catalogue';
 import { GiB } from '../../src/core/units';
 import type { Plan } from '../../src/planner';
@@ -27,7 +28,8 @@ interface LogCase {
   readonly max_concurrency?: { readonly x: number; readonly for_tokens: number };
   readonly kv_cache_dtype?: string;
   readonly features?: readonly string[];
-  readonly launch: { readonly args: readonly (readonly [string, string])[] };
+  readonly gpu: { readonly name: string | null };
+  readonly launch: { readonly form: string; readonly args: readonly (readonly [string, string])[] };
   readonly error?: {
     readonly max_seq_len?: number | null;
     readonly needed_gib?: number | null;
@@ -69,14 +71,17 @@ function replay(log: LogCase): LogResult {
     return result('cannot tell', 'replayed with its shape: hybrid-logs.json');
   }
   const stated = log.available_kv_gib ?? log.error?.available_gib ?? undefined;
-  if (stated === undefined && log.cpu_blocks === undefined) {
+  if (stated === undefined && log.cpu_blocks === undefined && !log.error?.needed_gib) {
     return result('cannot tell', 'KV bytes not stated');
   }
   if (log.approx_numbers) {
     return result('cannot tell', 'numbers of the log are approximate');
   }
   try {
-    return stated === undefined ? compareCpuBlocks(log) : compare(log, stated);
+    if (stated !== undefined) {
+      return compare(log, stated);
+    }
+    return log.error?.needed_gib ? compareNeed(log) : compareCpuBlocks(log);
   } catch (error) {
     return result('cannot tell', (error as Error).message);
   }
@@ -95,6 +100,7 @@ function planAt(log: LogCase, kvBytes: number, more: readonly string[] = []): Pl
     ...(length ? [`--max-model-len=${length}`] : []),
     ...(log.block_size ? [`--block-size=${log.block_size}`] : []),
     ...(log.kv_cache_dtype ? [`--kv-cache-dtype=${log.kv_cache_dtype}`] : []),
+    ...batchOf(log),
     ...more,
   ];
   const version = /\d+\.\d+(\.\d+)?/.exec(log.engine_version ?? '')?.[0];
@@ -117,6 +123,7 @@ function planAt(log: LogCase, kvBytes: number, more: readonly string[] = []): Pl
     { text, name: 'compose.yaml' },
     {
       flags: {
+        ...(log.gpu.name && findGpu(log.gpu.name) ? { gpu: log.gpu.name } : {}),
         'kv-memory': String(Math.max(0, Math.floor(kvBytes))),
         ...(version ? { engine: `vllm@${version}` } : {}),
       },
@@ -127,6 +134,18 @@ function planAt(log: LogCase, kvBytes: number, more: readonly string[] = []): Pl
     throw new Error(plan?.findings.map((f) => f.message).join('; ') ?? 'no launch found');
   }
   return plan;
+}
+
+/** Tokens of a batch: as written, else what `LLM(…)` takes on such a card (twice what the server does); windows reserve for them. */
+function batchOf(log: LogCase): readonly string[] {
+  const written = log.launch.args.find(([name]) => /^-*max[-_]num[-_]batched[-_]tokens?$/i.test(name))?.[1];
+  if (written) {
+    return [`--max-num-batched-tokens=${written}`];
+  }
+  const memory = (log.gpu.name ? findGpu(log.gpu.name) : undefined)?.memory.value;
+  return /\bLLM\(/.test(log.launch.form) && memory !== undefined && log.engine_generation === 'V1'
+    ? [`--max-num-batched-tokens=${memory >= 70 * GiB ? 16384 : 8192}`]
+    : [];
 }
 
 /** `2*layers*max(1,kvHeads/tp)*headDim*2` names a shape whose model the log does not show. */
@@ -206,9 +225,20 @@ function compareCpuBlocks(log: LogCase): LogResult {
   return { ...rest, detail: `${detail} (KV bytes not stated: ${swap} GiB of swap space tell the bytes of a block)` };
 }
 
+/** A refusal tells what one request needs even where its KV bytes are not shown. */
+function compareNeed(log: LogCase): LogResult {
+  const plan = planAt(log, 0);
+  const needed = log.error?.needed_gib ?? 0;
+  return printedWithin(log.id, plan, plan, [
+    { what: 'needed GiB', logged: needed, of: reservedGiB, slack: halfUnit(needed) },
+  ]);
+}
+
+const reservedGiB = (plan: Plan): number => (plan.kv?.atMaxLength?.reserved.value ?? 0) / GiB;
+
 /** As the refusal prints it; of a launch that fits, the request's own. */
 function neededGiB(plan: Plan): number {
   const refusal = plan.findings.find((f) => f.code === 'length-does-not-fit')?.message ?? '';
   const printed = /\((\d+(?:\.\d+)?) GiB KV cache is needed/.exec(refusal)?.[1];
-  return printed === undefined ? (plan.kv?.atMaxLength?.reserved.value ?? 0) / GiB : Number(printed);
+  return printed === undefined ? reservedGiB(plan) : Number(printed);
 }

@@ -68,10 +68,19 @@ function shapeOf(row: ModelRow): AttentionShape {
     ...(row.k === undefined ? {} : { chunk: row.k }),
     ...(row.la ? { latent: { rank: row.la[0], rope: row.la[1] } } : {}),
     ...(indexDim ? { indexer: { headDim: indexDim, ...(indexLayers.length > 0 ? { layers: indexLayers } : {}) } } : {}),
+    ...(row.cr ? { compressed: compressedOf(row.cr, headDim) } : {}),
     ...(row.sh ? { sharedTail: row.sh } : {}),
     ...(row.x ? { crossHeads: usual } : {}),
     ...(row.st ? { state: stateShape(row.st) } : {}),
   };
+}
+
+function compressedOf([rope = 0, indexDim = 0, ...runs]: readonly number[], dim: number) {
+  const ratios: number[] = [];
+  for (let i = 0; i + 1 < runs.length; i += 2) {
+    ratios.push(...new Array<number>(runs[i + 1] as number).fill(runs[i] as number));
+  }
+  return { dim, rope, indexDim, ratios };
 }
 
 /** `1` Mamba, `2` Mamba 2, `g` gated delta net, `k` KDA, `c` short convolution, `l` plain linear attention; then their sizes. */

@@ -31,6 +31,8 @@ export interface ModelRow {
   readonly la?: readonly [number, number];
   /** Indexer: head dim, then the layers that have one (all when none is listed). */
   readonly ix?: readonly number[];
+  /** Compressed history: `[rope dim, index dim]`, then tokens per entry and layers of that, by runs (0: the window alone). */
+  readonly cr?: readonly number[];
   /** Last layers that share earlier keys and values. */
   readonly sh?: number;
   /** 1: a cross-attention beside each decoder layer. */

@@ -94,7 +94,27 @@ export function attentionShape(config: Json, hidden: number): AttentionShape {
     ...(sharedEvery && sharedEvery > 1 ? { sharedEvery } : {}),
     ...(perLayer ? { perLayer } : {}),
     ...(state ? { state } : {}),
+    ...compressedOf(config, usual.dim),
     ...(flag(config, 'is_encoder_decoder') ? { crossHeads: own } : {}),
+  };
+}
+
+/** DeepSeek V4: one shared vector per kept entry. */
+function compressedOf(config: Json, dim: number): Pick<AttentionShape, 'compressed'> {
+  const ratios = at(config, 'compress_ratios');
+  if (!Array.isArray(ratios)) {
+    return {};
+  }
+  if (!ratios.every((r): r is number => Number.isInteger(r) && r >= 0 && r <= 4096)) {
+    throw new ModelError('compress_ratios must be whole numbers from 0 on', 'compress_ratios');
+  }
+  return {
+    compressed: {
+      dim,
+      rope: whole(config, ['qk_rope_head_dim'], 'dim') ?? 64,
+      indexDim: whole(config, ['index_head_dim'], 'dim') ?? 128,
+      ratios,
+    },
   };
 }
 

@@ -63,6 +63,7 @@ const each = (layers: number, letter: (index: number) => LayerLetter): LayerLett
   Array.from({ length: layers }, (_, index) => letter(index));
 
 const RULES: readonly Rule[] = [
+  compressed,
   notCovered,
   searchedBlocks,
   overridePattern,
@@ -79,14 +80,14 @@ const RULES: readonly Rule[] = [
   allWindows,
 ];
 
-/** Compressed history (`compress_ratios`) and block-sparse index keys (`sparse_index_dim`): kept bytes no rule knows. */
+/** One ratio for each layer (and each MTP layer after them): the history is kept compressed. */
+function compressed(config: Json, layers: number): LayerLetter[] | undefined {
+  return Array.isArray(at(config, 'compress_ratios')) ? each(layers, () => 'Z') : undefined;
+}
+
+/** Block-sparse index keys (`sparse_index_dim`): kept bytes no rule knows. */
 function notCovered(config: Json, layers: number): LayerLetter[] | undefined {
-  const found = firstSet(config, [
-    'compress_ratios',
-    'sparse_index_dim',
-    'sparse_attention_config',
-    'index_topk_blocks',
-  ]);
+  const found = firstSet(config, ['sparse_index_dim', 'sparse_attention_config', 'index_topk_blocks']);
   return found && each(layers, () => 'O');
 }
 

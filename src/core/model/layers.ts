@@ -25,6 +25,13 @@ export interface AttentionShape {
   readonly sharedTail?: number;
   /** One own cache in every group of this many layers (cross-layer attention). */
   readonly sharedEvery?: number;
+  /** Compressed history beside a window, one shared vector for keys and values: tokens per entry, by layer (0: the window alone). */
+  readonly compressed?: {
+    readonly dim: number;
+    readonly rope: number;
+    readonly indexDim: number;
+    readonly ratios: readonly number[];
+  };
   /** A cross-attention beside each decoder layer. */
   readonly crossHeads?: Heads;
   /** What each state layer keeps. */
@@ -34,11 +41,11 @@ export interface AttentionShape {
 }
 
 /** One letter for each transformer layer. */
-export type LayerLetter = 'F' | 'S' | 'C' | 'T' | 'B' | 'X' | 'N' | 'O';
+export type LayerLetter = 'F' | 'S' | 'C' | 'T' | 'B' | 'X' | 'N' | 'Z' | 'O';
 
 /**
  * Expands a pattern: letters with counts, `*` repeats all before it, `+` adds a tail (`5SF*10+2S`).
- * F full (or latent), S sliding, C chunked, T state, B state and full side by side, X cross, N none, O not covered.
+ * F full (or latent), S sliding, C chunked, T state, B state and full side by side, X cross, N none, Z compressed history, O not covered.
  */
 export function expandPattern(pattern: string): LayerLetter[] {
   return pattern.split('+').flatMap((part) => {
@@ -71,6 +78,12 @@ function fullLayer(shape: AttentionShape): KvLayer {
 
 /** The KV layers of MTP heads: they attend as the model's full layers do. */
 export function mtpLayers(letters: readonly LayerLetter[], shape: AttentionShape, heads: number): KvLayer[] {
+  if (heads > 0 && letters.includes('Z')) {
+    return compressedLayers(shape, shape.compressed?.ratios[letters.length] ?? 0, (_, make) => make()).map((layer) => ({
+      ...layer,
+      draft: true,
+    }));
+  }
   const own: KvLayer = letters.includes('O') ? attention('other', NOTHING) : fullLayer(shape);
   const one = [own, ...(shape.indexer ? [indexerLayer(shape.indexer.headDim)] : [])].map(
     (layer): KvLayer => ({ ...layer, draft: true }),
@@ -96,7 +109,10 @@ export function kvLayers(letters: readonly LayerLetter[], shape: AttentionShape)
   };
   const firstShared = letters.length - (shape.sharedTail ?? 0);
   return letters.flatMap((letter, index) => {
-    const own = ownLayers(letter, ownShape(shape, index), once);
+    const own =
+      letter === 'Z'
+        ? compressedLayers(shape, shape.compressed?.ratios[index] ?? 0, once)
+        : ownLayers(letter, ownShape(shape, index), once);
     const shares = index >= firstShared || (shape.sharedEvery ? index % shape.sharedEvery !== 0 : false);
     const main = shares ? own.map((layer) => once(`shared ${letter}`, () => ({ ...layer, kind: 'shared' }))) : own;
     return [...main, ...beside(letter, index, shape, once)];
@@ -133,6 +149,30 @@ function ownLayers(letter: LayerLetter, shape: AttentionShape, once: Once): KvLa
     default:
       return [once(`F${shape.full.kvHeads}`, () => fullLayer(shape))];
   }
+}
+
+/** Entries of this ratio are found through index keys; coarser ones are read whole. Source: vLLM 0.28, models/deepseek_v4. */
+const INDEXED_RATIO = 4;
+
+function compressedLayers(shape: AttentionShape, ratio: number, once: Once): KvLayer[] {
+  const { compressed, window } = shape;
+  if (!compressed) {
+    return [];
+  }
+  const { dim, rope, indexDim } = compressed;
+  const vector = { kvHeads: 1, headDim: dim, valueDim: 0, ropeDim: rope } as const;
+  const local = once('Z', () => ({
+    kind: 'sliding',
+    ...vector,
+    ratio: 1,
+    ...(window === undefined ? {} : { window }),
+  }));
+  if (ratio === 0) {
+    return [local];
+  }
+  const entries = once(`Z${ratio}`, () => ({ kind: 'latent', ...vector, ratio, joined: true }));
+  const index = once(`index ${ratio}`, () => ({ ...indexerLayer(indexDim), ratio }));
+  return ratio === INDEXED_RATIO ? [local, entries, index] : [local, entries];
 }
 
 /** What stands beside an attending layer. */

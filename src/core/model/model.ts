@@ -52,6 +52,11 @@ export interface KvLayer {
   readonly window?: number;
   /** Rope part of a latent vector: kept in 16 bit by packed formats. */
   readonly ropeDim?: number;
+  /**
+   * Tokens that one kept entry stands for, in models that compress their history (DeepSeek V4); 1 on the window beside
+   * the compressed entries. Absent elsewhere.
+   */
+  readonly ratio?: number;
   /** What a state layer keeps; absent where the config does not say enough. */
   readonly state?: StateShape;
   /** A layer of a draft or MTP head. */
@@ -119,6 +124,17 @@ export interface Model {
   readonly weights?: WeightBytes;
   /** Has a vision or audio tower, whose profile takes memory. */
   readonly multimodal: boolean;
+  /** Where the facts are those of a GGUF file. */
+  readonly gguf?: GgufFacts;
+}
+
+/** Weight bytes of a GGUF file by place; zeros where the tensors are not at hand. */
+export interface GgufFacts {
+  /** Layers of the file, those of MTP heads included. */
+  readonly blocks: number;
+  readonly layerBytes: readonly number[];
+  /** Embeddings that are looked up at the input. */
+  readonly inputBytes: number;
 }
 
 /** Why a model could not be made: the field that was not understood, or why it is not known. */

@@ -120,8 +120,16 @@ describe('layers', () => {
     ]);
   });
 
+  it('with a compressed history stand beside their window', () => {
+    const { layers, mtpLayers } = find('deepseek-ai/DeepSeek-V4-Flash');
+    const of = (kind: string, ratio: number) => layers.filter((l) => l.kind === kind && l.ratio === ratio).length;
+    expect([of('sliding', 1), of('latent', 4), of('indexer', 4), of('latent', 128)]).toEqual([43, 21, 21, 20]);
+    expect(layers.filter((l) => !l.joined)).toHaveLength(43);
+    expect(mtpLayers.map((l) => l.kind)).toEqual(['sliding']);
+  });
+
   it('no rule covers are marked, not left out', () => {
-    expect(find('deepseek-ai/DeepSeek-V4-Flash').layers.every((l) => l.kind === 'other')).toBe(true);
+    expect(find('MiniMaxAI/MiniMax-M3').layers.every((l) => l.kind === 'other')).toBe(true);
     expect(find('Qwen/Qwen3.5-27B').layers.filter((l) => l.kind === 'state')).toHaveLength(48);
   });
 });

@@ -1,6 +1,7 @@
 /** Stored dtype and block size, which the attention backend decides. Source: vLLM 0.28, platforms/cuda.py, v1/attention/backends/*. */
 import type { KvLayer, Model } from '../../model/model';
 import type { Hardware } from '../engine';
+import { isCompressed } from './compressed';
 import { runtimeDtype, skipsByItself } from './dtypes';
 import type { Settings } from './settings';
 import type { VllmRules } from './versions';
@@ -27,6 +28,9 @@ export function storedDtype(
 ): StoredDtype {
   const key = settings.text('kv-cache-dtype') ?? 'auto';
   const own = runtimeDtype(settings.text('dtype'), model.dtype);
+  if (isCompressed(model.layers)) {
+    return { key, value: 'fp8_ds_mla', how: 'compressed histories are stored packed: 584 bytes an entry' };
+  }
   const blackwellRtx = (capability(hardware) ?? 0) >= 12;
   if (isSparse(model) && (key.startsWith('fp8') || (key === 'auto' && blackwellRtx))) {
     return { key, value: 'fp8_ds_mla', how: 'sparse MLA stores fp8 in its packed 656-byte layout' };
@@ -85,6 +89,9 @@ export function baseBlockSize(
     return only && !only.includes(written)
       ? { tokens: only[0] as number, how: `${backend} takes blocks of ${only.join(' or ')} only` }
       : { tokens: written, how: 'as written' };
+  }
+  if (isCompressed(model.layers)) {
+    return { tokens: 256, how: 'default of compressed histories' };
   }
   if (isSparse(model)) {
     return { tokens: 64, how: 'the sparse indexer needs blocks of 64' };

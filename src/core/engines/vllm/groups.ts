@@ -32,6 +32,8 @@ export interface Grouping {
   readonly groups: readonly SpecGroup[];
   /** Layers added so that groups are equal, and the share of the cache they may waste, as the engine warns. */
   readonly padding: readonly { readonly layers: number; readonly percent: number }[];
+  /** Bytes of a block if every tuple were whole, where groups are packed in tuples: what the fit check took before 0.28. */
+  readonly paddedBytes?: number;
 }
 
 /** Layers of the same type share a group whatever their page: full and latent together, windows by length. */

@@ -5,7 +5,7 @@ import type { Group, Rank } from '../engine';
 import type { VllmConfiguration } from './configure';
 import { bytesPerHeadToken, packingSymbols } from './dtypes';
 import type { LayerSpec } from './groups';
-import { grows, type Tally, tensorHeads, wholeHeads } from './tally';
+import { grows, type Tally, tensorHeads } from './tally';
 
 const SOURCE = 'vLLM 0.28, v1/kv_cache_interface.py';
 
@@ -27,7 +27,7 @@ export function explainToken(onRank: readonly Tally[], c: VllmConfiguration, val
   const replicated = first !== undefined && first.layer.kvHeads < tensor;
   return {
     symbols: `layers × KV heads per GPU × (${first ? packingSymbols(first.dtype) : 'bytes'})${context > 1 ? ' ÷ DCP' : ''}`,
-    numbers: `${runs(growing, (s) => `${tensorHeads(s.layer, tensor)} × ${bytesPerHeadToken(s.layer, s.dtype)}`)}${context > 1 ? ` ÷ ${context}` : ''} = ${withCommas(value)}`,
+    numbers: `${runs(growing, (s) => `${perToken(s, tensorHeads(s.layer, tensor))}`)}${context > 1 ? ` ÷ ${context}` : ''} = ${withCommas(value)}`,
     origins: replicated
       ? [
           ...origins,
@@ -75,8 +75,16 @@ export function explainTotal(all: readonly Tally[], c: VllmConfiguration, value:
   const growing = all.filter((t) => grows(t.spec));
   return {
     symbols: 'Σ layers: KV heads × bytes per head and token',
-    numbers: `${runs(growing, (s) => `${wholeHeads(s.layer)} × ${bytesPerHeadToken(s.layer, s.dtype)}`)} = ${withCommas(value)}`,
+    numbers: `${runs(growing, (s) => `${perToken(s, s.layer.kvHeads)}`)} = ${withCommas(value)}`,
     origins: [{ kind: 'config', text: `KV dtype ${c.stored.value}: ${c.stored.how}` }],
     source: SOURCE,
   };
+}
+
+/** `1 × 1152`; of a compressed history, the share of an entry: `584 ÷ 4`. */
+function perToken({ layer, dtype, tokenBytes }: LayerSpec, heads: number): string {
+  if (layer.ratio !== undefined) {
+    return `${tokenBytes * layer.ratio} ÷ ${layer.ratio}`;
+  }
+  return `${heads} × ${bytesPerHeadToken(layer, dtype)}`;
 }

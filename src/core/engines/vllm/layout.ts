@@ -3,23 +3,40 @@ import { figure } from '../../figure';
 import type { KvLayer, Model } from '../../model/model';
 import { ceilDiv, toFixedHalfEven } from '../../units';
 import type { Finding, Group, Hold, Layout, Rank } from '../engine';
+import { compressedSpecs, isCompressed, packTuples } from './compressed';
 import type { VllmConfiguration } from './configure';
 import { bytesPerHeadToken } from './dtypes';
 import { type Grouping, groupLayers, type LayerSpec, type SpecGroup } from './groups';
 import { explainBlock, explainFixed, explainToken, explainTotal } from './layout-explain';
 import { alignedBlock, stateBytes, statesHeld } from './states';
-import { grows, type Tally, tallyOf, tensorHeads, wholeHeads } from './tally';
+import { grows, type Tally, tallyOf, tensorHeads, wholeTokenBytes } from './tally';
 
 /** Block size that sliding layers start from when they choose their own: the smallest any kernel takes. */
 const SMALLEST_KERNEL_BLOCK = 16;
 
 export function layoutOf(model: Model, c: VllmConfiguration): Layout {
-  const grouping = groupLayers(specsOf(model, c), c.rules);
-  const tallies = c.stages.map((_, stage) => grouping.groups.map((g) => tallyOf(g, grouping.specs, stage, c.stageOf)));
-  const ranks = tallies.map((own, stage) => rankOf(stage, own, c));
+  const { grouping, stageOf } = isCompressed(c.layers)
+    ? packed(c)
+    : { grouping: groupLayers(specsOf(model, c), c.rules), stageOf: c.stageOf };
+  const tallies = c.stages.map((_, stage) => grouping.groups.map((g) => tallyOf(g, grouping.specs, stage, stageOf)));
+  const ranks = tallies.map((own, stage) => rankOf(stage, own, grouping, c));
   const largest = Math.max(...ranks.map((r) => r.bytesPerBlock));
   const build = (rank: number): Layout => seenFrom(rank, { c, grouping, ranks, tallies, build });
   return build(ranks.findIndex((r) => r.bytesPerBlock === largest));
+}
+
+/** Compressed histories: a layer may bring a second spec, of its compressor, which runs where it does. */
+function packed(c: VllmConfiguration): { readonly grouping: Grouping; readonly stageOf: readonly number[] } {
+  const made = new Map<KvLayer, readonly LayerSpec[]>();
+  const specs: LayerSpec[] = [];
+  const stageOf: number[] = [];
+  c.layers.forEach((layer, i) => {
+    const own = made.get(layer) ?? compressedSpecs(layer, c.block.tokens, c.stored.value);
+    made.set(layer, own);
+    specs.push(...own);
+    stageOf.push(...own.map(() => c.stageOf[i] as number));
+  });
+  return { grouping: packTuples(specs), stageOf };
 }
 
 /** Equal layers share one spec. Where there are states, one attention page must hold one, so the block grows to fit. */
@@ -83,14 +100,15 @@ function total(tallies: readonly Tally[], of: (spec: LayerSpec) => number): numb
   return all;
 }
 
-function rankOf(stage: number, groups: readonly (readonly Tally[])[], c: VllmConfiguration): Rank {
+function rankOf(stage: number, groups: readonly (readonly Tally[])[], grouping: Grouping, c: VllmConfiguration): Rank {
   const own = groups.flat();
   return {
     stage,
     layers: total(own, (s) => (s.layer.joined ? 0 : 1)),
-    bytesPerToken: total(own, (s) => (grows(s) ? s.tokenBytes : 0)) / c.placement.context,
+    bytesPerToken: Math.ceil(total(own, (s) => (grows(s) ? s.tokenBytes : 0)) / c.placement.context),
     fixedBytes: total(own, (s) => (grows(s) ? 0 : fixedOf(s))),
     bytesPerBlock: Math.max(...groups.map((g) => total(g, (s) => s.page))),
+    ...(grouping.paddedBytes !== undefined && c.rules.fitPadsTuples ? { fitBytesPerBlock: grouping.paddedBytes } : {}),
   };
 }
 
@@ -108,9 +126,7 @@ function seenFrom(decidingRank: number, { c, grouping, ranks, tallies, build }: 
   const own = tallies[decidingRank] as readonly (readonly Tally[])[];
   const all = own.flat();
   const groups = grouping.groups.map((g, i) => groupOf(g, own[i] as readonly Tally[]));
-  const whole = total(tallies.flat(2), (s) =>
-    grows(s) ? wholeHeads(s.layer) * (bytesPerHeadToken(s.layer, s.dtype) as number) : 0,
-  );
+  const whole = total(tallies.flat(2), (s) => (grows(s) ? wholeTokenBytes(s) : 0));
   const perGpu = { scope: 'per GPU' } as const;
   return {
     findings: paddingFindings(grouping),
@@ -180,9 +196,14 @@ function payloadOf(spec: LayerSpec, tokens: number, c: VllmConfiguration): numbe
   }
   return (
     spec.tokenBytes *
-    (grows(spec) ? ceilDiv(tokens, c.placement.context) : Math.min(tokens, spec.layer.window as number))
+    (grows(spec)
+      ? entriesOf(spec, ceilDiv(tokens, c.placement.context))
+      : Math.min(tokens, spec.layer.window as number))
   );
 }
+
+/** An entry of a compressed history stands for `ratio` tokens, and is there as soon as the first of them is. */
+const entriesOf = ({ layer: { ratio = 1 } }: LayerSpec, tokens: number): number => ceilDiv(tokens, ratio) * ratio;
 
 /** The same over the whole model: a head that is kept on several GPUs counts once. */
 function wholePayloadOf(spec: LayerSpec, tokens: number, tensor: number): number {
@@ -190,8 +211,8 @@ function wholePayloadOf(spec: LayerSpec, tokens: number, tensor: number): number
   if (layer.kind === 'state') {
     return spec.tokenBytes * tensor;
   }
-  const perToken = wholeHeads(layer) * (bytesPerHeadToken(layer, spec.dtype) as number);
-  return perToken * (grows(spec) ? tokens : Math.min(tokens, layer.window as number));
+  const perToken = wholeTokenBytes(spec);
+  return perToken * (grows(spec) ? entriesOf(spec, tokens) : Math.min(tokens, layer.window as number));
 }
 
 function holdOf(

@@ -54,7 +54,10 @@ export function refuseUncovered(model: Model, environment: ReadonlyMap<string, s
 
 export function refuseDtype(layers: readonly KvLayer[], dtypes: readonly string[], stored: StoredDtype): void {
   const at = layers.findIndex(
-    (layer, i) => layer.kind !== 'state' && bytesPerHeadToken(layer, dtypes[i] as string) === undefined,
+    (layer, i) =>
+      layer.kind !== 'state' &&
+      layer.ratio === undefined &&
+      bytesPerHeadToken(layer, dtypes[i] as string) === undefined,
   );
   if (at >= 0) {
     const kind = layers[at]?.kind === 'latent' ? 'latent (MLA)' : 'multi-head';

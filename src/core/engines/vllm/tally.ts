@@ -1,5 +1,6 @@
 /** Equal layers counted once: what the sums of a layout run over. */
 import type { KvLayer } from '../../model/model';
+import { bytesPerHeadToken } from './dtypes';
 import type { LayerSpec, SpecGroup } from './groups';
 import { headsPerRank } from './placement';
 
@@ -35,7 +36,12 @@ export const grows = ({ layer }: LayerSpec): boolean =>
 
 /** Latent and indexer layers are one vector, kept whole on every GPU. */
 export const tensorHeads = (layer: KvLayer, tensor: number): number =>
-  layer.kind === 'latent' || layer.kind === 'indexer' ? 1 : headsPerRank(layer.kvHeads, tensor);
+  isShared(layer) ? 1 : headsPerRank(layer.kvHeads, tensor);
 
-export const wholeHeads = (layer: KvLayer): number =>
-  layer.kind === 'latent' || layer.kind === 'indexer' ? 1 : layer.kvHeads;
+/** Content bytes of one token in the whole model, a head that is kept on several GPUs counted once. */
+export const wholeTokenBytes = (spec: LayerSpec): number =>
+  isShared(spec.layer) ? spec.tokenBytes : spec.layer.kvHeads * (bytesPerHeadToken(spec.layer, spec.dtype) as number);
+
+/** One vector for all heads, keys and values alike: nothing to divide. */
+const isShared = (layer: KvLayer): boolean =>
+  layer.kind === 'latent' || layer.kind === 'indexer' || layer.ratio !== undefined;

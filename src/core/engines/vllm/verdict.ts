@@ -89,7 +89,8 @@ function tooManySequences(c: VllmConfiguration, blocks: Estimate): Finding | und
 /** Blocks that the fit check reckons with: those of the pool, but for versions that ask one stage to hold all of them. */
 function checkedBlocks(c: VllmConfiguration, layout: Layout, pool: Pool): Estimate {
   const byMemory = !c.rules.overrideInFit && pool.memory !== undefined;
-  if (!byMemory && (!c.rules.fitIgnoresPipeline || layout.ranks.length === 1)) {
+  const own = layout.ranks[pool.decidingRank] as Rank;
+  if (!byMemory && checkedBytesPerBlock(c, layout, pool) === own.bytesPerBlock) {
     return pool.blocks.range ?? exactly(pool.blocks.value);
   }
   const perBlock = checkedBytesPerBlock(c, layout, pool);
@@ -102,7 +103,9 @@ const checkedBytes = (c: VllmConfiguration, pool: Pool): Estimate =>
 const checkedBytesPerBlock = (c: VllmConfiguration, layout: Layout, pool: Pool): number =>
   c.rules.fitIgnoresPipeline
     ? layout.ranks.reduce((total, rank) => total + rank.bytesPerBlock, 0)
-    : (layout.ranks[pool.decidingRank] as Rank).bytesPerBlock;
+    : fitBytes(layout.ranks[pool.decidingRank] as Rank);
+
+const fitBytes = (rank: Rank): number => rank.fitBytesPerBlock ?? rank.bytesPerBlock;
 
 const forFit = (blocks: number, c: VllmConfiguration): number => Math.max(0, blocks - (c.rules.nullBlockInFit ? 1 : 0));
 

@@ -37,6 +37,8 @@ export interface VllmRules {
   readonly overrideInFit: boolean;
   /** The fit check holds the KV of all stages against one stage's memory (0.14 and 0.15). */
   readonly fitIgnoresPipeline: boolean;
+  /** Packed tuples count as whole ones in the fit check (vllm-project/vllm#44376; no longer in #53961). */
+  readonly fitPadsTuples: boolean;
   readonly tokensLogged: 'blocks' | 'smallest-group' | 'concurrency';
   readonly logStyle: 'gpu-blocks' | 'cuda-blocks' | 'two-lines' | 'one-line';
   /** The refusal names an estimated maximum length. */
@@ -76,6 +78,7 @@ const FIRST: VllmRules = {
   nullBlockInFit: false,
   overrideInFit: true,
   fitIgnoresPipeline: false,
+  fitPadsTuples: true,
   tokensLogged: 'blocks',
   logStyle: 'gpu-blocks',
   estimatesLength: false,
@@ -140,7 +143,7 @@ const CHANGES: readonly (readonly [since: string, change: Partial<VllmRules>, wh
     { logStyle: 'one-line', hugeCardBatch: true },
     'one log line (5f2ee2fa8); 16384 tokens from 160 GiB (4988df2eb)',
   ],
-  ['0.28.0', { nullBlockInFit: true }, 'null block subtracted in the fit check (76fb6d210)'],
+  ['0.28.0', { nullBlockInFit: true, fitPadsTuples: false }, 'null block subtracted in the fit check (76fb6d210)'],
 ];
 
 /** Versions whose numbers were checked against the engine's own code or logs, oldest first. */
