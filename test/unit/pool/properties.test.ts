@@ -204,7 +204,7 @@ describe('vLLM V0', () => {
         expect(scheduler.pool.free).toBe(given.blocks - 1);
         expect(scheduler.host.free).toBe(given.hostBlocks);
       }),
-      runs(200),
+      runs(60),
     );
   });
 });
