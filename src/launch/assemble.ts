@@ -21,7 +21,10 @@ export function assemble(reading: Reading, draft: Draft): Launch {
   };
   const read = readArguments(input, start.engine, start.positionalModel);
   const config = followConfig(reading, read, start.engine);
-  const options = [...environmentOptions(reading, start.environment, start.engine), ...config.options, ...read.options];
+  const environment = environmentOptions(reading, start.environment, start.engine);
+  const options = start.engine.start.configRules?.wins
+    ? [...environment, ...read.options, ...config.options]
+    : [...environment, ...config.options, ...read.options];
   return {
     file: reading.input.name,
     form: draft.form,
@@ -102,7 +105,7 @@ function withVisibleDevices(hardware: HardwareHint, variables: readonly Variable
   return { gpu: hardware.gpu, count: { value: devices.length, range: rangeOf(visible.value) } };
 }
 
-/** The engine reads the file before its own words, so these options come first and the words win. */
+/** What the file that the launch names says: most engines read it before their own words, so that the words win. */
 function followConfig(
   reading: Reading,
   read: Arguments,
@@ -113,7 +116,7 @@ function followConfig(
     !named?.valueRange ||
     typeof named.value !== 'string' ||
     !/\.ya?ml$/i.test(named.value) ||
-    isAttached(reading, named)
+    (isAttached(reading, named) && !engine.start.configRules?.attached)
   ) {
     return { options: [] };
   }
@@ -130,7 +133,7 @@ function followConfig(
   return { options: options.map((o) => elsewhere(o, named.value as string, named)) };
 }
 
-/** `--config=FILE` is one word, and the engines look for two. */
+/** `--config=FILE` is one word, and some engines look for two. */
 function isAttached(reading: Reading, option: LaunchOption): boolean {
   const between = reading.text.slice(option.nameRange.end, option.valueRange?.start);
   return between.startsWith('=');

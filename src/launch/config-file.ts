@@ -1,6 +1,6 @@
 /** The options an engine reads from a YAML file (`--config FILE`): PyYAML's types, one key an option. */
 import { isMap, isScalar, isSeq, type Node } from 'yaml';
-import { findOption, type OptionReading, type OptionValue, readOptionValue } from '../core/engines/option';
+import { findOption, hasSection, type OptionReading, type OptionValue, readOptionValue } from '../core/engines/option';
 import type { LaunchEngine } from './engines';
 import type { Launch, LaunchOption } from './launch';
 import type { Lines } from './lines';
@@ -18,7 +18,8 @@ export interface ConfigOptions {
 
 /** `lookup` fills in variables where a shell writes the file. */
 export function readConfig(doc: YamlDocument, engine: LaunchEngine, lines: Lines, lookup?: Lookup): ConfigOptions {
-  const options = entries(doc, doc.root).flatMap((e) => readEntry({ doc, engine, lines, lookup }, e));
+  const context: Context = { doc, engine, lines, lookup };
+  const options = entries(doc, doc.root).flatMap((e) => readSection(context, e));
   const model = options.findLast((o) => o.name === engine.start.modelOption);
   return model?.valueRange && typeof model.value === 'string'
     ? { options, model: { text: model.value, range: model.valueRange } }
@@ -32,31 +33,39 @@ interface Context {
   readonly lookup: Lookup | undefined;
 }
 
+/** A section's keys are options by themselves where the table has them dotted (`kv_cache_config.dtype`). */
+function readSection(c: Context, e: Entry): readonly LaunchOption[] {
+  return isMap(e.value) && hasSection(c.engine.options, e.key)
+    ? entries(c.doc, e.value).flatMap((inner) => readEntry(c, inner, `${e.key}.`))
+    : readEntry(c, e, '');
+}
+
 /** Nothing for a `false` that has no `--no-` form: the engine drops it silently. */
-function readEntry({ doc, engine, lines, lookup }: Context, e: Entry): readonly LaunchOption[] {
+function readEntry({ doc, engine, lines, lookup }: Context, e: Entry, section: string): readonly LaunchOption[] {
   const key = scalarText(doc, e.keyNode);
   const nameRange = rangeOf(key);
-  const found = findOption(engine.options, key.text.startsWith('-') ? key.text : `--${key.text}`);
+  const written = `${section}${key.text}`;
+  const found = findOption(engine.options, written.startsWith('-') ? written : `--${written}`);
   const line = lines.line(nameRange.start);
-  const base = { name: key.text.replaceAll('_', '-'), range: nameRange, nameRange, origin: 'file' as const, line };
-  const written = lookup ? filledIn(writtenIn(doc, e), lookup) : writtenIn(doc, e);
-  const placed = { ...base, ...written.place };
-  const { unresolved } = written;
+  const base = { name: written.replaceAll('_', '-'), range: nameRange, nameRange, origin: 'file' as const, line };
+  const read = lookup ? filledIn(writtenIn(doc, e), lookup) : writtenIn(doc, e);
+  const placed = { ...base, ...read.place };
+  const { unresolved } = read;
   if (found && 'ambiguous' in found) {
     return [{ ...placed, error: `${key.text} is ambiguous: it could be ${found.ambiguous.join(', ')}` }];
   }
   if (!found) {
-    return [{ ...placed, ...(unresolved === undefined ? { value: written.value } : { unresolved }) }];
+    return [{ ...placed, ...(unresolved === undefined ? { value: read.value } : { unresolved }) }];
   }
   const name = found.path ? `${found.spec.name}.${found.path.join('.')}` : found.spec.name;
   const known = { ...placed, name, spec: found.spec };
   if (unresolved !== undefined) {
     return [{ ...known, unresolved }];
   }
-  if (typeof written.value === 'boolean') {
-    return readBoolean(written.value, found.spec.type === 'flag', found.negated, known);
+  if (typeof read.value === 'boolean') {
+    return readBoolean(read.value, found.spec.type === 'flag', found.negated, known);
   }
-  return [{ ...known, ...reading(written, found.spec, name) }];
+  return [{ ...known, ...reading(read, found.spec, name) }];
 }
 
 /** With variables filled in, a plain value has the type of what it then says. */
@@ -89,7 +98,7 @@ function readBoolean(value: boolean, flag: boolean, negated: boolean, known: Kno
 }
 
 function reading(written: Written, spec: NonNullable<LaunchOption['spec']>, name: string): OptionReading {
-  if (spec.type === 'flag') {
+  if (spec.type === 'flag' && !spec.words?.includes(written.text)) {
     return { error: `${name} is a flag: true or false, not ${written.text}` };
   }
   if (spec.type === 'list' && spec.read === undefined && Array.isArray(written.value)) {

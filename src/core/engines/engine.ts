@@ -19,8 +19,12 @@ export interface StartWords {
   /** The option that names the model, and whether it may be the first positional argument. */
   readonly modelOption: string;
   readonly positionalModel: boolean;
+  /** Words after a command that make it something else than a server. */
+  readonly otherCommands?: readonly string[];
   /** The option that names a file of options, if the engine has one. */
   readonly configOption?: string;
+  /** How that file is read: also as `--config=FILE`, and over what the command line says. Neither where absent. */
+  readonly configRules?: { readonly attached?: boolean; readonly wins?: boolean };
 }
 
 /** One option as the launch gives it (or as the engine defaults it), without its place in the text. */

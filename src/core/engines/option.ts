@@ -147,6 +147,10 @@ const longForms = (spec: OptionSpec): readonly LongForm[] =>
 
 const dashed = (text: string): string => text.replaceAll('_', '-');
 
+/** Whether a file's key opens a section whose keys are options: the table then has them dotted. */
+export const hasSection = (table: readonly OptionSpec[], key: string): boolean =>
+  optionIndex(table).forms.some((f) => f.key.startsWith(`${dashed(key)}.`));
+
 /**
  * The option a flag means, by argparse's rules. `flag` has no `=value`; without dashes it is read as a long flag
  * (a YAML key). Underscores up to the first dot equal dashes. `version` decides which options an abbreviation can

@@ -145,6 +145,9 @@ function startAt(
     const count = length || moduleLength(words, at, engine);
     if (count > 0) {
       const rest = words.slice(at + count);
+      if (engine.start.otherCommands?.includes(rest[0]?.text ?? '')) {
+        return undefined;
+      }
       if (rest.some((w) => w.text === '--help' || w.text === '-h' || w.text === '--version')) {
         return undefined;
       }
