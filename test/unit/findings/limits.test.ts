@@ -1,0 +1,87 @@
+/** Limits against the pool: every finding, one launch that has it and one that just has not. */
+import { checkRows, kv, llama8, llama70 } from './rows';
+
+checkRows([
+  {
+    code: 'length-above-pool',
+    severity: 'warning',
+    version: '0.27.0',
+    flags: kv(String(512 * 2 * 2 ** 20)),
+    has: [llama8, '--max-model-len=8192'],
+    hasNot: [llama8, '--max-model-len=8176'],
+    says: ['needs 512 blocks and the pool has 511 to give', 'waits for ever'],
+    at: '8192',
+    fixes: [['Set max-model-len to 8,176, the longest that the pool holds', 'max-model-len', '8176']],
+  },
+  {
+    code: 'length-above-pool',
+    severity: 'warning',
+    version: '0.11.0',
+    flags: kv('20GiB'),
+    has: [llama8, '--max-model-len=8192', '--num-gpu-blocks-override=512'],
+    hasNot: [llama8, '--max-model-len=8192', '--num-gpu-blocks-override=513'],
+    says: ['The server starts', '511 to give'],
+    at: '8192',
+    fixes: [['Set max-model-len to 8,176', 'max-model-len', '8176']],
+  },
+  {
+    code: 'pool-above-limits',
+    severity: 'information',
+    has: [
+      llama8,
+      '--max-model-len=8192',
+      '--max-num-seqs=4',
+      `--kv-cache-memory-bytes=${4096 * 2 ** 20 + 2 * 2 * 2 ** 20}`,
+    ],
+    hasNot: [
+      llama8,
+      '--max-model-len=8192',
+      '--max-num-seqs=4',
+      `--kv-cache-memory-bytes=${4096 * 2 ** 20 + 2 * 2 ** 20}`,
+    ],
+    says: [
+      '4 requests of at most 8,192 tokens',
+      'fill 2,048 blocks; the pool has 2,049 to give, 1 more',
+      '2.0 MiB per GPU',
+    ],
+    at: '4',
+    fixes: [
+      [
+        'Set kv-cache-memory-bytes to 4.00 GiB per GPU, all that 4 requests can use',
+        'kv-cache-memory-bytes',
+        '4297064448',
+      ],
+      ['Set max-num-seqs to 5: memory then decides, for 4 requests', 'max-num-seqs', '5'],
+    ],
+  },
+  {
+    code: 'paging-gains-nothing',
+    severity: 'information',
+    flags: kv('4GiB'),
+    has: [llama8, '--max-model-len=8192', '--max-num-seqs=1'],
+    hasNot: [llama8, '--max-model-len=8192', '--max-num-seqs=2'],
+    says: ['One request runs at a time, of at most 8,192 tokens: paging gains nothing'],
+    at: '1',
+    fixes: [['Set max-num-seqs to 4: memory then decides, for 3 requests', 'max-num-seqs', '4']],
+  },
+  {
+    code: 'sequences-above-memory',
+    severity: 'hint',
+    flags: kv('4GiB', { prompt: '1000', output: '24' }),
+    has: [llama8, '--max-model-len=8192', '--max-num-seqs=32'],
+    hasNot: [llama8, '--max-model-len=8192', '--max-num-seqs=31'],
+    says: ['32 requests of 1,000 + 24 tokens do not fit: memory holds 31', 'preempted'],
+    at: '32',
+    fixes: [['Set max-num-seqs to 31: none of them is preempted', 'max-num-seqs', '31']],
+  },
+  {
+    code: 'uneven-stages',
+    severity: 'hint',
+    flags: kv('20GiB'),
+    has: [llama70, '--pipeline-parallel-size=3', '--max-model-len=8192'],
+    hasNot: [llama70, '--pipeline-parallel-size=4', '--max-model-len=8192'],
+    says: ['Stage 1 of 3 decides: its GPUs have 12,136 blocks, others up to 12,603', '27, 27, 26 layers'],
+    at: '3',
+    fixes: [],
+  },
+]);
