@@ -10,7 +10,21 @@ export function capacityFindings(checked: Checked, engine: Engine): readonly Fin
   if (!pool || !capacity || configuration.autoLength) {
     return [];
   }
-  const known: Known = { ...checked, pool, capacity, optionOf: optionsByRole(engine, configuration.version.text) };
+  const { layout, verdict, workload, promptSaid, asked, whatIf, budget } = checked;
+  const optionOf = optionsByRole(engine, configuration.version.text);
+  const known: Known = {
+    configuration,
+    layout,
+    budget,
+    pool,
+    verdict,
+    capacity,
+    asked,
+    workload,
+    promptSaid,
+    whatIf,
+    optionOf,
+  };
   return [lengthAbovePool, poolAboveLimits, pagingGainsNothing, sequencesAboveMemory, unevenStages].flatMap((check) =>
     check(known),
   );

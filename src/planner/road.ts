@@ -41,19 +41,35 @@ export function roadOf(input: RoadInput): Outcome {
   }
   const originOf = settingOrigins(engine, configuration);
   const pooled = pooledOf(engine, configuration, layout, kv, kvOrigin(input, stated, originOf));
-  const { maxLength } = pooled.configuration;
-  const capacity =
-    maxLength === undefined
-      ? undefined
-      : capacityOf({
-          ...pooled,
-          maxLength,
-          workload,
-          role,
-          originOf,
-          longestContext: pooled.verdict.longestContext,
-        });
-  return { ...pooled, budget, capacity };
+  return {
+    configuration: pooled.configuration,
+    layout: pooled.layout,
+    pool: pooled.pool,
+    verdict: pooled.verdict,
+    budget,
+    capacity: capacityAt(pooled, workload, role, originOf),
+  };
+}
+
+function capacityAt(
+  { configuration, layout, pool, verdict }: Pooled,
+  workload: Workload,
+  role: RoadInput['role'],
+  originOf: (role: OptionRole) => Origin | undefined,
+): Outcome['capacity'] {
+  const { maxLength } = configuration;
+  return maxLength === undefined
+    ? undefined
+    : capacityOf({
+        configuration,
+        layout,
+        pool,
+        maxLength,
+        workload,
+        role,
+        originOf,
+        longestContext: verdict.longestContext,
+      });
 }
 
 interface Pooled {

@@ -17,10 +17,21 @@ export interface Context extends Checked<VllmConfiguration> {
 }
 
 export function contextOf(checked: Checked<VllmConfiguration>): Context {
-  const settings = settingsOf(checked.asked.settings);
-  const { text } = checked.configuration.version;
+  const { configuration, layout, budget, pool, verdict, capacity, asked, workload, promptSaid, whatIf } = checked;
+  const settings = settingsOf(asked.settings);
+  const { text } = configuration.version;
+  // Named one by one: spreading a whole outcome costs more than all the checks.
   return {
-    ...checked,
+    configuration,
+    layout,
+    budget,
+    pool,
+    verdict,
+    capacity,
+    asked,
+    workload,
+    promptSaid,
+    whatIf,
     settings,
     written: (option) => settings.has(option) && !settings.unknown.has(option),
     takes: (option) => {
