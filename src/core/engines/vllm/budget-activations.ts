@@ -3,31 +3,27 @@
  * beside what stays (workspace of the experts, output of the encoder).
  * Fitted to the measured profiles in `test/truth/data/activations.json`; their sources are there.
  */
+import type { KvLayer } from '../../model/model';
 import { addEstimates, between, type Estimate, exactly, formatBytes, GiB, MiB, withCommas } from '../../units';
 import { usesChunkedPrefill } from './batch';
 import { budgetRules } from './budget-rules';
 import {
   isLastStage,
   larger,
+  type Part,
   PROFILES,
   profilesEncoder,
   type StageInput,
   spread,
   type Term,
+  type Told,
   times,
   whole,
 } from './budget-terms';
 
 const rulesFor = ({ c }: StageInput) => budgetRules(c.version.text, c.rules.core);
 
-interface Part {
-  readonly estimate: Estimate;
-  readonly why: string;
-  readonly symbols: string;
-  readonly numbers: string;
-}
-
-const NONE: Part = { estimate: exactly(0), why: '', symbols: '', numbers: '' };
+const NONE: Part = { estimate: exactly(0), tell: () => ({ why: '', symbols: '', numbers: '' }) };
 
 export function activationsTerm(input: StageInput): Term {
   const sampler = samplerPart(input);
@@ -40,11 +36,15 @@ export function activationsTerm(input: StageInput): Term {
   const rounding = between(0, 0, 48 * MiB);
   const estimate = whole(addEstimates(peak, rounding, ...stays.map((p) => p.estimate)));
   const parts = [main, ...stays];
+  return { estimate, tell: () => toldTogether(parts, estimate) };
+}
+
+function toldTogether(parts: readonly Part[], estimate: Estimate): ReturnType<Term['tell']> {
+  const told = parts.map((p) => p.tell());
   return {
-    estimate,
-    why: parts.map((p) => p.why).join(', and '),
-    symbols: parts.map((p) => p.symbols).join(' + '),
-    numbers: `${parts.map((p) => p.numbers).join(' + ')} = ${formatBytes(estimate.value)}`,
+    why: told.map((t) => t.why).join(', and '),
+    symbols: told.map((t) => t.symbols).join(' + '),
+    numbers: `${told.map((t) => t.numbers).join(' + ')} = ${formatBytes(estimate.value)}`,
     origins: [{ kind: 'estimate', text: `${spread(estimate)}: fitted to measured profile runs` }],
     source: PROFILES,
   };
@@ -75,9 +75,11 @@ function samplerPart(input: StageInput): Part {
   const low = v0 && c.placement.tensor > 1 ? 0 : 0.97 * value;
   return {
     estimate: between(low, value, 1.05 * value),
-    why: `the sampler’s peak over ${withCommas(T)} tokens and ${withCommas(B)} sequences`,
-    symbols: 'k × B × V × 4 + T × H × 2',
-    numbers: `${k} × ${B} × ${V} × 4 + ${T} × ${model.hiddenSize} × 2`,
+    tell: () => ({
+      why: `the sampler’s peak over ${withCommas(T)} tokens and ${withCommas(B)} sequences`,
+      symbols: 'k × B × V × 4 + T × H × 2',
+      numbers: `${k} × ${B} × ${V} × 4 + ${T} × ${model.hiddenSize} × 2`,
+    }),
   };
 }
 
@@ -102,33 +104,42 @@ function forwardPart(input: StageInput): Part {
   const passed = isLastStage(input) ? 0 : 2;
   const value = 2 * T * (inner + (hidden + passed) * H);
   const [low, high] = state > 0 ? [0.6, 1.4] : model.experts ? [0.8, 1.3] : v0 ? [0.85, 1.5] : [0.92, 1.15];
-  const symbols = `2T × (${state > 0 ? 'max(3I, 16 × state width)' : '3I'} ÷ tp + ${hidden + passed}H)`;
+  const symbols = () => `2T × (${state > 0 ? 'max(3I, 16 × state width)' : '3I'} ÷ tp + ${hidden + passed}H)`;
   return {
     estimate: between(low * value, value, high * value),
-    why: `one layer’s forward pass over ${withCommas(T)} tokens`,
-    symbols,
-    numbers: `2 × ${T} × (${Math.round(inner)} + ${hidden + passed} × ${H})`,
+    tell: () => ({
+      why: `one layer’s forward pass over ${withCommas(T)} tokens`,
+      symbols: symbols(),
+      numbers: `2 × ${T} × (${Math.round(inner)} + ${hidden + passed} × ${H})`,
+    }),
   };
 }
 
 /** Width of what recurrent layers compute with: heads × head dimension. 0 without such layers. */
 function stateWidth({ model }: StageInput): number {
-  const widths = model.layers.map(({ state }) => {
-    switch (state?.type) {
-      case 'gated-delta-net':
-        return state.valueHeads * state.valueDim;
-      case 'mamba2':
-      case 'kda':
-      case 'linear':
-        return state.heads * state.headDim;
-      case 'mamba1':
-        return state.inner / 4;
-      default:
-        return 0;
-    }
-  });
-  return Math.max(0, ...widths);
+  let widest = 0;
+  for (const layer of model.layers) {
+    widest = layer.state ? Math.max(widest, widthOf(layer)) : widest;
+  }
+  return widest;
 }
+
+function widthOf({ state }: KvLayer): number {
+  switch (state?.type) {
+    case 'gated-delta-net':
+      return state.valueHeads * state.valueDim;
+    case 'mamba2':
+    case 'kda':
+    case 'linear':
+      return state.heads * state.headDim;
+    case 'mamba1':
+      return state.inner / 4;
+    default:
+      return 0;
+  }
+}
+
+const told = (why: string, symbols: string, numbers: string): Told => ({ why, symbols, numbers });
 
 /** Tokens that the expert kernel takes at once; more are cut into chunks. Source: vLLM 0.10, envs.py :: VLLM_FUSED_MOE_CHUNK_SIZE. */
 const EXPERT_CHUNK = 32768;
@@ -166,20 +177,25 @@ function workspacePart(input: StageInput): Part {
   const [up, down] = expertBuffers(input);
   const T = Math.min(c.batchTokens, EXPERT_CHUNK);
   const value = 2 * T * model.experts.expertsPerToken * (up + down);
-  const shown = {
-    why: 'the experts’ workspace',
-    symbols: '2T × top-k × (max(2I ÷ tp, H) + max(I ÷ tp, H))',
-    numbers: `2 × ${T} × ${model.experts.expertsPerToken} × (${up} + ${down})`,
-  };
+  const { expertsPerToken } = model.experts;
+  const shown = (): Told =>
+    told(
+      'the experts’ workspace',
+      '2T × top-k × (max(2I ÷ tp, H) + max(I ÷ tp, H))',
+      `2 × ${T} × ${expertsPerToken} × (${up} + ${down})`,
+    );
   if (model.quantisation === 'mxfp4') {
     return {
       estimate: times(between(0, 0.5, 1), value),
-      why: `half of ${shown.why}: some MXFP4 kernels need none`,
-      symbols: `½ × ${shown.symbols}`,
-      numbers: `½ × ${shown.numbers}`,
+      tell: () =>
+        told(
+          `half of ${shown().why}: some MXFP4 kernels need none`,
+          `½ × ${shown().symbols}`,
+          `½ × ${shown().numbers}`,
+        ),
     };
   }
-  return { estimate: times(between(0.85, 1, 1.15), value), ...shown };
+  return { estimate: times(between(0.85, 1, 1.15), value), tell: shown };
 }
 
 /**
@@ -199,9 +215,11 @@ function encoderPart(input: StageInput): Part {
   const estimate = larger(one, times(between(0.1, 0.25, 0.35), each * GiB));
   return {
     estimate,
-    why: 'the multimodal encoder’s pass over its largest input',
-    symbols: 'encoder’s peak',
-    numbers: formatBytes(estimate.value),
+    tell: () => ({
+      why: 'the multimodal encoder’s pass over its largest input',
+      symbols: 'encoder’s peak',
+      numbers: formatBytes(estimate.value),
+    }),
   };
 }
 
@@ -217,8 +235,10 @@ function encoderOutput(input: StageInput): Part {
   const output = c.batchTokens * model.hiddenSize * 2;
   return {
     estimate: between(0, output + 0.08 * GiB, output + 0.25 * GiB),
-    why: 'the encoder’s output',
-    symbols: 'T × H × 2 + 0.08 GiB',
-    numbers: `${c.batchTokens} × ${model.hiddenSize} × 2 + 0.08 GiB`,
+    tell: () => ({
+      why: 'the encoder’s output',
+      symbols: 'T × H × 2 + 0.08 GiB',
+      numbers: `${c.batchTokens} × ${model.hiddenSize} × 2 + 0.08 GiB`,
+    }),
   };
 }

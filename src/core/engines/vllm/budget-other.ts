@@ -27,13 +27,15 @@ export function graphsTerm(input: StageInput): Term {
   const estimate = whole(first ? between(0, 0, own.value) : own);
   return {
     estimate,
-    why: first
-      ? 'the V2 model runner, default for this model, estimates none'
-      : `${captures} CUDA graphs, as the V1 model runner estimates them`,
-    symbols: first ? '0' : '0.15 GiB + graphs × 0.007 GiB',
-    numbers: first ? '0' : `0.15 GiB + ${captures} × 0.007 GiB = ${formatBytes(estimate.value)}`,
-    origins: [{ kind: 'estimate', text: `${spread(estimate)}: estimates in start-up logs` }],
-    source: GRAPH_SOURCE,
+    tell: () => ({
+      why: first
+        ? 'the V2 model runner, default for this model, estimates none'
+        : `${captures} CUDA graphs, as the V1 model runner estimates them`,
+      symbols: first ? '0' : '0.15 GiB + graphs × 0.007 GiB',
+      numbers: first ? '0' : `0.15 GiB + ${captures} × 0.007 GiB = ${formatBytes(estimate.value)}`,
+      origins: [{ kind: 'estimate', text: `${spread(estimate)}: estimates in start-up logs` }],
+      source: GRAPH_SOURCE,
+    }),
   };
 }
 
@@ -107,10 +109,12 @@ export function otherTerm({ c, hardware, settings }: StageInput): Term {
   const what = link ? `NCCL and all-reduce buffers (${link.how})` : alone;
   return {
     estimate,
-    why: ipc > 0 ? `${what}, and mm-ipc-gpu-memory-gb` : what,
-    symbols: ipc > 0 ? 'measured range + mm-ipc-gpu-memory-gb' : 'measured range',
-    numbers: `${formatBytes(measured.value)}${ipc > 0 ? ` + ${formatBytes(ipc)}` : ''} (${spread(estimate)})`,
-    origins: [{ kind: 'estimate', text: '“non-torch” in start-up logs of this version and kind of card' }],
-    source: PROFILES,
+    tell: () => ({
+      why: ipc > 0 ? `${what}, and mm-ipc-gpu-memory-gb` : what,
+      symbols: ipc > 0 ? 'measured range + mm-ipc-gpu-memory-gb' : 'measured range',
+      numbers: `${formatBytes(measured.value)}${ipc > 0 ? ` + ${formatBytes(ipc)}` : ''} (${spread(estimate)})`,
+      origins: [{ kind: 'estimate', text: '“non-torch” in start-up logs of this version and kind of card' }],
+      source: PROFILES,
+    }),
   };
 }

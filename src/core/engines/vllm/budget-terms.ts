@@ -6,13 +6,21 @@ import type { Hardware } from '../engine';
 import type { VllmConfiguration } from './configure';
 import type { Settings } from './settings';
 
-export interface Term {
-  readonly estimate: Estimate;
+/** A term in words. */
+export interface Told {
   readonly why: string;
   readonly symbols: string;
   readonly numbers: string;
-  readonly origins: readonly Origin[];
-  readonly source: string;
+}
+
+/** Words are made on demand: most plans show the sum alone. */
+export interface Part {
+  readonly estimate: Estimate;
+  readonly tell: () => Told;
+}
+
+export interface Term extends Part {
+  readonly tell: () => Told & { readonly origins: readonly Origin[]; readonly source: string };
 }
 
 /** One pipeline stage of one launch on one GPU: all that the terms are made from. */
@@ -38,11 +46,7 @@ export const larger = (a: Estimate, b: Estimate): Estimate =>
 
 export const nothing = (why: string, source: string): Term => ({
   estimate: exactly(0),
-  why,
-  symbols: '0',
-  numbers: '0',
-  origins: [{ kind: 'derived', text: why }],
-  source,
+  tell: () => ({ why, symbols: '0', numbers: '0', origins: [{ kind: 'derived', text: why }], source }),
 });
 
 export const spread = (e: Estimate): string => `between ${formatBytes(e.low)} and ${formatBytes(e.high)}`;

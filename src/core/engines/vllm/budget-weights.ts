@@ -109,34 +109,36 @@ export function weightsTerm(input: StageInput): Term {
   const gone = offloaded(input, loaded);
   const lora = loraBytes(input);
   const stay = between(Math.max(0, loaded.low - gone.high), loaded.value - gone.value, loaded.high - gone.low);
-  const extras: readonly (readonly [symbol: string, number: string, when: boolean])[] = [
-    [' × padding', ` × ${padded.value}`, padded.value !== 1],
-    [` × ${cast?.how}`, ` × ${cast?.factor.toFixed(2)}`, cast !== undefined],
-    [' + draft model', ` + ${formatBytes(draft.value)}`, draft.value > 0],
-    [' − cpu-offload-gb', ` − ${formatBytes(gone.value)}`, gone.value > 0],
-    [
-      ' + adapters × rank × (in + out) × 2 of every adapted matrix',
-      ` + ${formatBytes(lora?.value ?? 0)}`,
-      lora !== undefined,
-    ],
-  ];
-  const shown = extras.filter(([, , when]) => when);
   const estimate = whole(lora ? addEstimates(stay, lora) : stay);
-  const why = [
-    weights.why,
-    cast && `, ${cast.how}`,
-    draft.value > 0 && ` and the draft model ${c.draft?.id}`,
-    tensor > 1 && `, over ${tensor} GPUs`,
-    pipeline > 1 && `, stage ${stage + 1} of ${pipeline}`,
-    gone.value > 0 && `, ${formatBytes(gone.value)} of them in host memory`,
-    lora && ', and buffers of LoRA adapters',
-  ];
-  return {
-    estimate,
-    why: why.filter(Boolean).join(''),
-    symbols: `weight bytes × share of this stage ÷ tensor parallel size${shown.map(([symbol]) => symbol).join('')}`,
-    numbers: `${formatBytes(weights.bytes)} × ${share.toFixed(3)} ÷ ${tensor}${shown.map(([, number]) => number).join('')} = ${formatBytes(estimate.value)}`,
-    origins: [{ kind: 'catalogue', text: weights.why }],
-    source: 'vLLM, "Model loading took …" in public logs',
+  const tell = (): ReturnType<Term['tell']> => {
+    const extras: readonly (readonly [symbol: string, number: string, when: boolean])[] = [
+      [' × padding', ` × ${padded.value}`, padded.value !== 1],
+      [` × ${cast?.how}`, ` × ${cast?.factor.toFixed(2)}`, cast !== undefined],
+      [' + draft model', ` + ${formatBytes(draft.value)}`, draft.value > 0],
+      [' − cpu-offload-gb', ` − ${formatBytes(gone.value)}`, gone.value > 0],
+      [
+        ' + adapters × rank × (in + out) × 2 of every adapted matrix',
+        ` + ${formatBytes(lora?.value ?? 0)}`,
+        lora !== undefined,
+      ],
+    ];
+    const shown = extras.filter(([, , when]) => when);
+    const why = [
+      weights.why,
+      cast && `, ${cast.how}`,
+      draft.value > 0 && ` and the draft model ${c.draft?.id}`,
+      tensor > 1 && `, over ${tensor} GPUs`,
+      pipeline > 1 && `, stage ${stage + 1} of ${pipeline}`,
+      gone.value > 0 && `, ${formatBytes(gone.value)} of them in host memory`,
+      lora && ', and buffers of LoRA adapters',
+    ];
+    return {
+      why: why.filter(Boolean).join(''),
+      symbols: `weight bytes × share of this stage ÷ tensor parallel size${shown.map(([symbol]) => symbol).join('')}`,
+      numbers: `${formatBytes(weights.bytes)} × ${share.toFixed(3)} ÷ ${tensor}${shown.map(([, number]) => number).join('')} = ${formatBytes(estimate.value)}`,
+      origins: [{ kind: 'catalogue', text: weights.why }],
+      source: 'vLLM, "Model loading took …" in public logs',
+    };
   };
+  return { estimate, tell };
 }

@@ -92,13 +92,10 @@ const bytesFigure = (e: Estimate, explain: () => Explanation): Figure =>
   figure(e.value, 'bytes', explain, { scope: 'per GPU', range: isExact(e) ? undefined : e });
 
 const termFigure = (t: Term): BudgetTerm => ({
-  why: t.why,
-  figure: bytesFigure(t.estimate, () => ({
-    symbols: t.symbols,
-    numbers: t.numbers,
-    origins: t.origins,
-    source: t.source,
-  })),
+  get why() {
+    return t.tell().why;
+  },
+  figure: bytesFigure(t.estimate, t.tell),
 });
 
 const limitOf = (memory: Estimate, share: number): Estimate =>
@@ -125,9 +122,11 @@ const replaced = (bytes: number | undefined, estimate: () => Term): Term =>
     ? estimate()
     : {
         estimate: exactly(bytes),
-        why: 'given',
-        symbols: 'given',
-        numbers: formatBytes(bytes),
-        origins: [{ kind: 'flag', text: 'given by a directive, flag or setting' }],
-        source: 'given',
+        tell: () => ({
+          why: 'given',
+          symbols: 'given',
+          numbers: formatBytes(bytes),
+          origins: [{ kind: 'flag', text: 'given by a directive, flag or setting' }],
+          source: 'given',
+        }),
       };
