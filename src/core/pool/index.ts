@@ -17,6 +17,8 @@ export * from './scheduler';
 export * from './sequences';
 export * from './sglang';
 export * from './simulation';
+export * from './trace-rows';
+export * from './traces';
 export * from './traffic';
 export * from './trtllm';
 export * from './vllm-v0';
