@@ -33,6 +33,8 @@ import { type RoadInput, roadOf } from './planner/road';
 export interface ModelSource {
   /** The parsed JSON of `config.json` and its place; undefined = it has none. */
   config(modelText: string): { readonly json: unknown; readonly path: string } | undefined;
+  /** The first bytes of a GGUF file, enough to hold its header, and of its further parts where it is split. */
+  gguf?(modelText: string): { readonly parts: readonly Uint8Array[]; readonly path: string } | undefined;
 }
 
 /** Flags of the command line or settings of the editor: the keys of a directive. */
@@ -168,12 +170,12 @@ function answerOf(start: Start, context: PlanContext): { readonly answer: Answer
     text: asked?.text ?? (engine.versions.at(-1) as string),
     origin: asked?.origin ?? { kind: 'default', text: 'newest known version' },
   };
-  const model = modelOf(launch, ask, context.models, found);
+  const model = modelOf(launch, ask, context.models, engine, found);
   if (!model) {
     return { answer: { version: unversioned, starts: 'unknown', parts: {} }, refused: true };
   }
   const draftName = engine.draftModel(launch.options);
-  const draft = draftName === undefined ? undefined : namedModel(draftName, context.models);
+  const draft = draftName === undefined ? undefined : namedModel(draftName, context.models, engine);
   try {
     const { hardware, given, workload } = start;
     const { options: settings, environment, role } = launch;

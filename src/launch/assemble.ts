@@ -44,7 +44,8 @@ export function assemble(reading: Reading, draft: Draft): Launch {
 }
 
 function modelOf(options: readonly LaunchOption[], engine: LaunchEngine): Launch['model'] {
-  const option = options.findLast((o) => o.name === engine.start.modelOption && o.error === undefined);
+  const names = (o: LaunchOption) => o.name === engine.start.modelOption || o.spec?.role === 'model';
+  const option = options.findLast((o) => names(o) && o.error === undefined);
   if (!option) {
     return undefined;
   }

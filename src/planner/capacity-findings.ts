@@ -148,8 +148,8 @@ function moreSequences({ layout, capacity, optionOf }: Known, blocks: number): r
 
 /** Blocks share memory between requests; one request alone has nobody to share with. */
 function pagingGainsNothing(known: Known): readonly Finding[] {
-  const { configuration, capacity, pool, optionOf } = known;
-  if (configuration.maxSequences !== 1) {
+  const { configuration, layout, capacity, pool, optionOf } = known;
+  if (configuration.maxSequences !== 1 || layout.allocator === 'cells' || layout.allocator === 'slots') {
     return [];
   }
   return [

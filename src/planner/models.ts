@@ -1,22 +1,46 @@
 /** The model of a launch: what flags, directives or the file name, looked up in a config.json at hand and the catalogue. */
+
+import type { Engine } from '../core/engines/engine';
 import { findModel, nearestModels } from '../core/model/catalogue';
 import { modelFromConfig } from '../core/model/config-json';
+import { readGguf } from '../core/model/gguf';
+import { modelFromGguf } from '../core/model/gguf-model';
 import { type Model, ModelError } from '../core/model/model';
 import type { Launch } from '../launch/launch';
 import type { ModelSource } from '../planner';
 import type { Ask } from './asks';
 import type { Located } from './findings';
 
-/** A config at hand wins over the catalogue: it is the very model. Throws `ModelError` when it cannot be understood. */
-export function namedModel(name: string, models: ModelSource | undefined): Model | undefined {
+/** Facts at hand win over the catalogue: they are the very model's. Throws `ModelError` when they cannot be understood. */
+export function namedModel(
+  name: string,
+  models: ModelSource | undefined,
+  engine: Pick<Engine, 'modelName'>,
+): Model | undefined {
   const config = models?.config(name);
-  return config ? modelFromConfig(config.json, { id: name, path: config.path }) : findModel(name);
+  if (config) {
+    return modelFromConfig(config.json, { id: name, path: config.path });
+  }
+  const gguf = models?.gguf?.(name);
+  return gguf ? ggufModel(name, gguf) : findModel(engine.modelName?.(name) ?? name);
+}
+
+function ggufModel(id: string, { parts, path }: NonNullable<ReturnType<NonNullable<ModelSource['gguf']>>>): Model {
+  const headers = parts.map((bytes) => {
+    const header = readGguf(bytes);
+    if ('needs' in header) {
+      throw new ModelError('the GGUF file is cut off within its header');
+    }
+    return header;
+  });
+  return modelFromGguf({ headers, path }, id);
 }
 
 export function modelOf(
   launch: Launch,
   ask: Ask,
   models: ModelSource | undefined,
+  engine: Pick<Engine, 'modelName'>,
   found: Located[],
 ): Model | undefined {
   const asked = ask.get('model-config') ?? ask.get('model');
@@ -36,7 +60,7 @@ export function modelOf(
         );
   }
   try {
-    return namedModel(name, models) ?? refuse('model-unknown', unknownModel(name));
+    return namedModel(name, models, engine) ?? refuse('model-unknown', unknownModel(name));
   } catch (error) {
     if (error instanceof ModelError) {
       return refuse('model-not-understood', `The config of ${name} was not understood: ${error.message}`);

@@ -33,14 +33,14 @@ export function roadOf(input: RoadInput): Outcome {
   const configuration = engine.configure(asked);
   const layout = engine.layout(model, configuration);
   const stated = given.kvMemory ?? engine.statedKvBytes(configuration);
-  const budget =
-    stated === undefined && hardware ? engine.budget(model, configuration, layout, hardware, given) : undefined;
-  const kv = stated === undefined ? budget?.ranks : layout.ranks.map(() => exactly(stated));
+  const asksMemory = stated === undefined || (engine.fixedPool === true && given.kvMemory === undefined);
+  const budget = asksMemory && hardware ? engine.budget(model, configuration, layout, hardware, given) : undefined;
+  const kv = budget?.ranks ?? (stated === undefined ? undefined : layout.ranks.map(() => exactly(stated)));
   if (!kv) {
     return { configuration, layout, budget };
   }
   const originOf = settingOrigins(engine, configuration);
-  const pooled = pooledOf(engine, configuration, layout, kv, kvOrigin(input, stated, originOf));
+  const pooled = pooledOf(engine, configuration, layout, kv, kvOrigin(input, budget ? undefined : stated, originOf));
   return {
     configuration: pooled.configuration,
     layout: pooled.layout,

@@ -14,6 +14,8 @@ export interface StartWords {
   readonly modules: readonly string[];
   /** Container images, matched against the name without tag and registry: `vllm/vllm-openai`. */
   readonly images: readonly RegExp[];
+  /** The version in an image's tag, as its first group, where tags are not plain versions. */
+  readonly imageVersion?: RegExp;
   /** What an image's own entry point already says, so that its arguments are options at once. */
   readonly imageEntry: readonly string[];
   /** The option that names the model, and whether it may be the first positional argument. */
@@ -323,7 +325,11 @@ export interface Engine<C extends Configuration = Configuration> {
   draftModel(settings: readonly Setting[]): string | undefined;
   configure(input: ConfigureInput): C;
   layout(model: Model, configuration: C): Layout;
-  /** KV bytes that the launch itself states, per GPU; they replace the budget's. */
+  /** The pool's size follows from the options alone: the budget says whether it finds room, not how large it is. */
+  readonly fixedPool?: true;
+  /** What a name means in the engine's own library or way of naming files; undefined = it stands for itself. */
+  modelName?(text: string): string | undefined;
+  /** KV bytes that the launch itself states, per GPU; they replace the budget's (but for a fixed pool). */
   statedKvBytes(configuration: C): number | undefined;
   /** Undefined when an option that it needs is unknown. */
   budget(model: Model, configuration: C, layout: Layout, hardware: Hardware, given: Given): Budget | undefined;

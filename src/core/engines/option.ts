@@ -22,7 +22,17 @@ export type OptionType =
   /** Takes words up to the next flag. */
   | 'list';
 
-export type OptionUnit = 'tokens' | 'bytes' | 'GiB' | 'GB' | 'share' | 'requests' | 'blocks' | 'layers' | 'GPUs';
+export type OptionUnit =
+  | 'tokens'
+  | 'bytes'
+  | 'GiB'
+  | 'MiB'
+  | 'GB'
+  | 'share'
+  | 'requests'
+  | 'blocks'
+  | 'layers'
+  | 'GPUs';
 
 /** What an option decides, in any engine's words: lets a face say what it does to a plan without knowing the engine. */
 export type OptionRole =
@@ -79,6 +89,8 @@ export interface OptionSpec {
   readonly effect?: string;
   /** Engine file and version the row was read from. */
   readonly source: string;
+  /** What it says without a value, where it may stand alone. */
+  readonly bare?: OptionValue;
   /** Reads a value where the type's own reading is not this engine's. Its error goes on from the option's name. */
   readonly read?: (text: string) => OptionReading;
 }
@@ -255,7 +267,7 @@ export const defaultOf = (spec: OptionSpec, version: string): DefaultRow | undef
 
 /**
  * Below 0 when `a` is older. Dotted numbers; a `v`, and suffixes such as `rc1`, `.post1` and `+cu129`, do not count.
- * What is no version (`main`, `nightly`) is newer than all.
+ * A build number (`b5890`) is older than any release. What is no version (`main`, `nightly`) is newer than all.
  */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [versionNumbers(a), versionNumbers(b)];
@@ -285,7 +297,8 @@ function versionNumbers(text: string): readonly number[] {
 }
 
 function parseVersion(text: string): readonly number[] {
-  const numbers = /^\s*v?(\d+(?:\.\d+)*)/.exec(text)?.[1];
+  const build = /^\s*b(\d+)/.exec(text)?.[1];
+  const numbers = build === undefined ? /^\s*v?(\d+(?:\.\d+)*)/.exec(text)?.[1] : `0.0.${build}`;
   return numbers === undefined ? [Number.POSITIVE_INFINITY] : numbers.split('.').map(Number);
 }
 

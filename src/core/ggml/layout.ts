@@ -1,6 +1,6 @@
 /**
- * Caches of a context as a layout. Cells of a unified context are blocks of one token; where each sequence has its own
- * cells, its slot is one block. Windows and states come with the sequence: they take no block of their own.
+ * Caches of a context as a layout. Cells of a unified context are blocks of one token, and each cache is a pool of its
+ * own; where each sequence has its own cells, its slot is one block: windows and states come with it.
  */
 
 import type { Finding, Group, Hold, Layout, Rank } from '../engines/engine';
@@ -32,6 +32,10 @@ const partsOn = (c: GgmlConfiguration, device: number | undefined): readonly Par
     layers: cache.layers.filter((l) => device === undefined || c.split.kvOn(l.at) === device),
     grows: growsWithTokens(cache, c.sizes.context),
   }));
+
+/** The caches that a layout's groups stand for, in their order. */
+export const cachesOn = (c: GgmlConfiguration, device: number): readonly Cache[] =>
+  partsOn(c, device).flatMap((p) => (p.layers.length > 0 ? [p.cache] : []));
 
 const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
 
@@ -75,7 +79,7 @@ const hasGrowing = (c: GgmlConfiguration): boolean =>
   c.sizes.caches.some((cache) => growsWithTokens(cache, c.sizes.context));
 
 /** Requests share cells where some cells grow with them; else a request takes one sequence's windows and states. */
-const byCell = (c: GgmlConfiguration): boolean => c.pooled && hasGrowing(c);
+export const byCell = (c: GgmlConfiguration): boolean => c.pooled && hasGrowing(c);
 
 /** Bytes of a part that one sequence has for itself. */
 const perSequence = (part: Part, c: GgmlConfiguration): number => partBytes(part) / c.sequences;
@@ -98,14 +102,15 @@ function seenFrom(decidingRank: number, { c, devices, ranks, build }: Seen): Lay
   const perGpu = { scope: 'per GPU' } as const;
   const cells = byCell(c);
   const slot = c.sizes.context.tokensPerSequence;
+  const groups = cells ? parts.map((p) => groupOf(p, c, cells)) : slotGroups(parts, c, rank);
   const groupBlocks = (tokens: number) =>
-    parts.map((_, i) => (i === 0 ? (cells ? tokens : Math.max(1, ceilDiv(tokens, slot))) : 0));
+    parts.map((p, i) => (cells ? cellsOf(p, tokens) : i === 0 ? Math.max(1, ceilDiv(tokens, slot)) : 0));
   return {
     allocator: cells ? 'cells' : 'slots',
     dtype: { key: c.dtypeKey, value: dtypeText(c) },
     blockSize: cells ? 1 : slot,
     tokensPerSlot: 1,
-    groups: parts.map((p) => groupOf(p, c, cells)),
+    groups,
     ranks,
     decidingRank,
     findings: placeFindings(c, device),
@@ -118,7 +123,7 @@ function seenFrom(decidingRank: number, { c, devices, ranks, build }: Seen): Lay
     groupBlocks,
     payload: (tokens) => payloadOf(parts, tokens),
     wholePayload: (tokens) => payloadOf(all, tokens),
-    hold: (tokens) => holdOf(parts, tokens, sum(groupBlocks(tokens)), rank, c),
+    hold: (tokens) => holdOf(parts, groups, groupBlocks(tokens), tokens),
     ofRank: build,
   };
 }
@@ -126,15 +131,26 @@ function seenFrom(decidingRank: number, { c, devices, ranks, build }: Seen): Lay
 export const dtypeText = ({ spec }: GgmlConfiguration): string =>
   spec.keyType === spec.valueType ? spec.keyType : `${spec.keyType} keys, ${spec.valueType} values`;
 
-function groupOf(part: Part, c: GgmlConfiguration, cells: boolean): Group {
-  const { cache, layers, grows } = part;
-  return {
-    kind: (layers[0] as CacheLayer).layer.kind,
-    layers: layers.filter((l) => !l.layer.joined || cache.kind !== 'recurrent').length,
-    dtype: cache.kind === 'recurrent' ? 'f32' : dtypeText(c),
-    blockSize: cells && grows ? 1 : c.sizes.context.tokensPerSequence,
-    bytesPerBlock: cells && grows ? cellBytes(part) : perSequence(part, c),
-  };
+const groupOf = (part: Part, c: GgmlConfiguration, cells: boolean): Group => ({
+  kind: (part.layers[0] as CacheLayer).layer.kind,
+  layers: part.layers.length,
+  dtype: part.cache.kind === 'recurrent' ? 'f32' : dtypeText(c),
+  blockSize: cells && part.cache.kind !== 'recurrent' ? 1 : c.sizes.context.tokensPerSequence,
+  bytesPerBlock: cells && part.cache.kind !== 'recurrent' ? cellBytes(part) : perSequence(part, c),
+});
+
+/** Of caches that stand in one slot the first stands for the block. */
+const slotGroups = (parts: readonly Part[], c: GgmlConfiguration, rank: Rank): readonly Group[] =>
+  parts.map((p, i) =>
+    i === 0 ? { ...groupOf(p, c, false), bytesPerBlock: rank.bytesPerBlock } : groupOf(p, c, false),
+  );
+
+/** Cells that a request of so many tokens holds in a cache. */
+function cellsOf({ cache, layers, grows }: Part, tokens: number): number {
+  if (cache.kind === 'recurrent') {
+    return 1;
+  }
+  return grows ? tokens : Math.min(tokens, windowOf((layers[0] as CacheLayer).layer));
 }
 
 const payloadOf = (parts: readonly Part[], tokens: number): number =>
@@ -144,12 +160,11 @@ const payloadOf = (parts: readonly Part[], tokens: number): number =>
     ),
   );
 
-/** A cell holds one token; a slot and its windows and states are set aside whole. */
-function holdOf(parts: readonly Part[], tokens: number, blocks: number, rank: Rank, c: GgmlConfiguration): Hold {
-  const beside = byCell(c) ? sum(parts.filter((p) => !p.grows).map((p) => perSequence(p, c))) : 0;
-  const reserved = blocks * rank.bytesPerBlock + beside;
+/** A cell holds one token; a slot with its windows and states is set aside whole. */
+function holdOf(parts: readonly Part[], groups: readonly Group[], blocks: readonly number[], tokens: number): Hold {
+  const reserved = sum(blocks.map((n, i) => n * (groups[i]?.bytesPerBlock ?? 0)));
   const payload = payloadOf(parts, tokens);
-  return { blocks, reserved, payload, tail: 0, padding: 0, reservation: reserved - payload };
+  return { blocks: sum(blocks), reserved, payload, tail: 0, padding: 0, reservation: reserved - payload };
 }
 
 /** Where keys and values are not on a GPU, the figures are of something else, or not of all of it. */

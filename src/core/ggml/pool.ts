@@ -4,8 +4,8 @@ import type { HostTier, Layout, Logged, Pool } from '../engines/engine';
 import { figure, type Origin } from '../figure';
 import type { Estimate } from '../units';
 import { GiB, withCommas } from '../units';
-import type { GgmlConfiguration } from './configuration';
-import { deviceBytes, devicesOf } from './layout';
+import { cacheTitle, type GgmlConfiguration } from './configuration';
+import { byCell, cachesOn, deviceBytes, devicesOf } from './layout';
 import { cacheLines, contextLines } from './lines';
 
 const SOURCE = 'llama.cpp v0.5.0, src/llama-kv-cache.cpp';
@@ -46,21 +46,37 @@ export function poolOf(c: GgmlConfiguration, layout: Layout, kv: readonly Estima
     usableBlocks: blocks,
     ranks: bytes.map((kvBytes) => ({ kvBytes, blocks })),
     decidingRank,
+    ...partsOf(c, devicesOf(c)[decidingRank] as number),
     logged: loggedOf(c),
     hostTier: hostTier(c, layout),
   };
 }
 
+/** Cells of different caches are no use to each other. */
+function partsOf(c: GgmlConfiguration, device: number): Pick<Pool, 'parts'> {
+  const caches = cachesOn(c, device);
+  if (!byCell(c) || caches.length < 2) {
+    return {};
+  }
+  return {
+    parts: caches.map((cache, i) => ({
+      name: cacheTitle(cache),
+      groups: [i],
+      blocks: figure(cache.cells * cache.streams, 'blocks', () => ({
+        symbols: cache.kind === 'recurrent' ? 'sequences' : 'cells of this cache',
+        numbers: withCommas(cache.cells * cache.streams),
+        origins: [{ kind: 'derived', text: 'set aside when the context is made' }],
+        source: SOURCE,
+      })),
+    })),
+  };
+}
+
 function loggedOf(c: GgmlConfiguration): Logged {
-  const { tokens, tokensPerSequence } = c.sizes.context;
+  const { tokens } = c.sizes.context;
   const origins = [{ kind: 'derived' as const, text: `as ${c.engine} ${c.version.text} prints it` }];
   return {
     tokens: figure(tokens, 'tokens', () => ({ symbols: 'n_ctx', numbers: withCommas(tokens), origins })),
-    maxConcurrency: figure(tokens / tokensPerSequence, 'requests', () => ({
-      symbols: `n_ctx ÷ ${c.rules.contextName}`,
-      numbers: `${withCommas(tokens)} ÷ ${withCommas(tokensPerSequence)} = ${tokens / tokensPerSequence}`,
-      origins,
-    })),
     lines: [...contextLines(c), ...cacheLines(c)],
   };
 }

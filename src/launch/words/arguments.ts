@@ -141,6 +141,10 @@ function readKnown(input: ArgumentWords, index: number, flag: string, found: Fou
   const value = inWord
     ? { words: [word], from: attached === undefined ? flag.length + 1 : head, next: index + 1 }
     : following(input, index + 1, found.spec.type === 'list' && !found.path);
+  if (value.words.length === 0 && found.spec.bare !== undefined) {
+    const option = { ...base, raw: '', value: found.spec.bare, line: input.line(nameRange.start) };
+    return { options: [option], next: index + 1 };
+  }
   if (value.words.length === 0) {
     const error = `${flag} expects a value`;
     return { options: [{ ...base, raw: '', line: input.line(nameRange.start), error }], next: index + 1 };

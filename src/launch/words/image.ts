@@ -14,7 +14,7 @@ export function readImage(word: Mapped, engines: readonly LaunchEngine[]): Image
   if (!engine) {
     return undefined;
   }
-  const version = imageVersion(word, engine.id);
+  const version = imageVersion(word, engine);
   return version ? { engine, version } : { engine };
 }
 
@@ -39,11 +39,12 @@ function versionAfter(engineId: string): RegExp {
 }
 
 /** `v0.8.5`, `0.8.5.post1`, `v0.10.0-x86`, `rocm6.4_vllm_0.9.1`; nothing for `latest`, `nightly` or months (`25.09-py3`). */
-function imageVersion(word: Mapped, engineId: string): Image['version'] {
+function imageVersion(word: Mapped, engine: LaunchEngine): Image['version'] {
   const [plain = ''] = word.text.split('@');
   const tagAt = plain.lastIndexOf(':') + 1;
   const tag = tagAt > plain.lastIndexOf('/') && tagAt > 0 ? plain.slice(tagAt) : '';
-  const found = LEADING_VERSION.exec(tag) ?? versionAfter(engineId).exec(tag);
+  const own = engine.start.imageVersion;
+  const found = own ? own.exec(tag) : (LEADING_VERSION.exec(tag) ?? versionAfter(engine.id).exec(tag));
   const text = found?.[1];
   if (!found || text === undefined || Number.parseInt(text, 10) >= 20) {
     return undefined;
