@@ -1,8 +1,9 @@
 /** Every engine, in the order they are offered. Adding one is its folder and a line here. */
 import type { Engine } from './engine';
+import { tensorrtLlm } from './tensorrt-llm';
 import { vllm } from './vllm';
 
 // biome-ignore lint/suspicious/noExplicitAny: each engine's configuration is its own; the planner only hands it back.
-export const ENGINES: readonly Engine<any>[] = [vllm];
+export const ENGINES: readonly Engine<any>[] = [vllm, tensorrtLlm];
 
 export const engineOf = (id: string) => ENGINES.find((engine) => engine.id === id);

@@ -1,0 +1,18 @@
+/** The words that start TensorRT-LLM in a file. */
+import type { StartWords } from '../engine';
+
+/** `trtllm-serve MODEL` and `trtllm-serve serve MODEL`. NVIDIA's images start nothing by themselves. */
+export const TENSORRT_LLM_START: StartWords = {
+  commands: [['trtllm-serve'], ['trtllm-serve', 'serve']],
+  otherCommands: ['disaggregated', 'disaggregated_mpi_worker', 'mm_embedding_serve'],
+  modules: ['tensorrt_llm.commands.serve', 'tensorrt_llm.commands.serve serve'],
+  images: [
+    /(?:^|\/)tensorrt-llm(?:\/(?:release|devel|ngc-release))?$/i,
+    /(?:^|\/)tensorrtllm[-_]?(?:runtime|release)?$/i,
+  ],
+  imageEntry: [],
+  modelOption: 'model',
+  positionalModel: true,
+  configOption: 'config',
+  configRules: { attached: true, wins: true },
+};
