@@ -1,9 +1,19 @@
 // biome-ignore-all lint/style/noNonNullAssertion: typed arrays; every index is in range by construction
 import { type Arena, allocateSlab, createArena, type Fit, freeSlab, slabSize, unusableRoom } from './arena';
 import { atDeque, createDeque, popFront, pushBack } from './queues';
-import { clearStep, createRequests, createStep, noteScheduled, type Scheduler, type Space, STATUS } from './scheduler';
+import {
+  clearStep,
+  createRequests,
+  createStep,
+  noteAdmitted,
+  noteFinished,
+  noteScheduled,
+  type Scheduler,
+  type Space,
+  STATUS,
+  sample,
+} from './scheduler';
 import type { Traffic } from './traffic';
-import { noteAdmitted, sample } from './vllm-v1';
 
 export interface ContiguousOptions {
   /** Room for keys and values, in tokens. */
@@ -85,9 +95,7 @@ export function createContiguous(traffic: Traffic, options: ContiguousOptions): 
     for (let i = 0; i < step.count; i++) {
       const request = step.requests[i]!;
       if (computed[request] === tokens[request] && sample(requests, request, maxLength, now)) {
-        status[request] = STATUS.finished;
-        requests.finished[request] = now;
-        step.finished[step.finishedCount++] = request;
+        noteFinished(step, requests, request, now);
       }
     }
     const ended = batching === 'continuous' || running.every((request) => status[request] === STATUS.finished);

@@ -1,14 +1,8 @@
 // biome-ignore-all lint/style/noNonNullAssertion: typed arrays; every index is in range by construction
-import {
-  type BlockPool,
-  createBlockPool,
-  NULL_BLOCK,
-  releaseBlocks,
-  storeBlock,
-  takeBlock,
-  touchBlock,
-} from './block-pool';
-import { createContents, createReader, grown, hashNextBlock, type Reader, startReading, type Text } from './content';
+import { type BlockPool, createBlockPool, NULL_BLOCK, releaseBlocks, takeBlock, touchBlock } from './block-pool';
+import { createContents, createReader, grown, type Reader, startReading, type Text } from './content';
+import type { Misses } from './misses';
+import { storeFullBlocks } from './store';
 
 /** One group of layers that share a block table. */
 export interface GroupSpec {
@@ -88,6 +82,10 @@ export interface KvCache {
   readonly hits: Int32Array[];
   readonly hitCounts: number[];
   hitTokens: number;
+  /** Most blocks that were owned or asked for at once, the whole prompt of whoever was admitted counted. */
+  peakDemand: number;
+  /** Remembers what was stored, to tell why a lookup missed. */
+  misses: Misses | undefined;
 }
 
 const NO_TEXT: Text = {
@@ -131,6 +129,8 @@ export function createKvCache(options: KvCacheOptions): KvCache {
     hits: groups.map(() => new Int32Array(64)),
     hitCounts: groups.map(() => 0),
     hitTokens: 0,
+    peakDemand: 0,
+    misses: undefined,
   };
 }
 
@@ -197,27 +197,6 @@ export function closeSlot(kv: KvCache, slot: number): void {
     kv.stored[at] = 0;
   }
   kv.freeSlots.push(slot);
-}
-
-/** Computes the slot's chained hashes up to `count` hash blocks; each is computed once. */
-export function hashUpTo(kv: KvCache, slot: number, count: number): Int32Array {
-  let hashes = kv.hashes[slot]!;
-  let done = kv.hashCounts[slot]!;
-  if (done < count) {
-    if (hashes.length < count * 2) {
-      hashes = grown(hashes, Math.max(count * 2, hashes.length * 2));
-      kv.hashes[slot] = hashes;
-    }
-    const reader = kv.readers[slot]!;
-    const text = kv.texts[slot]!;
-    for (; done < count; done++) {
-      hashNextBlock(reader, text, kv.hashBlock);
-      hashes[done * 2] = reader.lo;
-      hashes[done * 2 + 1] = reader.hi;
-    }
-    kv.hashCounts[slot] = done;
-  }
-  return hashes;
 }
 
 /** Tokens at the front that attention no longer reads once `computed` tokens are done. */
@@ -297,13 +276,13 @@ export interface Admission {
 export function admit(kv: KvCache, slot: number, fresh: number, tokens: number, rule: Admission): boolean {
   const computed = kv.hitTokens;
   const spare = kv.pool.free - (rule.othersRun ? kv.watermarkBlocks : 0);
-  if (rule.wholeMustFit && blocksToAllocate(kv, slot, Math.min(tokens, kv.maxLength), computed, true) > spare) {
-    return false;
-  }
   const end = Math.min(computed + fresh, kv.maxLength);
-  if (blocksToAllocate(kv, slot, end, computed, false) > spare) {
+  const whole = rule.wholeMustFit ? blocksToAllocate(kv, slot, Math.min(tokens, kv.maxLength), computed, true) : 0;
+  const first = blocksToAllocate(kv, slot, end, computed, false);
+  if (Math.max(whole, first) > spare) {
     return false;
   }
+  noteDemand(kv, Math.max(whole, first));
   takeHits(kv, slot, computed);
   extendTables(kv, slot, end);
   if (kv.caching) {
@@ -316,14 +295,22 @@ export function admit(kv: KvCache, slot: number, fresh: number, tokens: number, 
 export function extend(kv: KvCache, slot: number, computed: number, fresh: number, tokens: number): boolean {
   const end = Math.min(computed + fresh, kv.maxLength);
   releaseSkipped(kv, slot, computed);
-  if (blocksToAllocate(kv, slot, end, computed, false) > kv.pool.free) {
-    return false;
+  const need = blocksToAllocate(kv, slot, end, computed, false);
+  if (need > 0) {
+    if (need > kv.pool.free) {
+      return false;
+    }
+    noteDemand(kv, need);
   }
   extendTables(kv, slot, end);
   if (kv.caching) {
     storeFullBlocks(kv, slot, Math.min(end, tokens));
   }
   return true;
+}
+
+function noteDemand(kv: KvCache, blocks: number): void {
+  kv.peakDemand = Math.max(kv.peakDemand, kv.pool.blocks - 1 - kv.pool.free + blocks);
 }
 
 function roomFor(kv: KvCache, at: number, length: number): Int32Array {
@@ -369,66 +356,6 @@ function extendTables(kv: KvCache, slot: number, tokens: number): void {
       kv.lengths[at] = length;
     }
   }
-}
-
-/** Gives full blocks their hashes, up to `tokens`. */
-function storeFullBlocks(kv: KvCache, slot: number, tokens: number): void {
-  const several = kv.groups.length > 1;
-  const aligned = several ? tokens - (tokens % kv.alignment) : tokens;
-  for (const kin of kv.kins) {
-    const limit = several && kv.draftHead && aligned > 0 ? Math.min(tokens, aligned + kin.blockSize) : aligned;
-    const full = Math.floor(limit / kin.blockSize);
-    for (const group of kin.members) {
-      const at = slot * kv.groups.length + group;
-      const from = kv.stored[at]!;
-      if (from < full) {
-        storeRange(kv, slot, kin, group, from, full);
-        kv.stored[at] = full;
-      }
-    }
-  }
-}
-
-function storeRange(kv: KvCache, slot: number, kin: Kin, group: number, from: number, end: number): void {
-  const hashes = hashUpTo(kv, slot, end * kin.factor);
-  const table = kv.tables[slot * kv.groups.length + group]!;
-  const sparse = kin.kind === 'sliding';
-  for (let i = from; i < end; i++) {
-    const block = table[i]!;
-    if (block !== NULL_BLOCK && (!sparse || keepsHash(kv, slot, kin, i))) {
-      const hash = ((i + 1) * kin.factor - 1) * 2;
-      storeBlock(kv.pool, block, hashes[hash]!, hashes[hash + 1]!, group);
-    }
-  }
-}
-
-/** Blocks in a row that a hit needs at its end. */
-export const windowBlocks = (kin: Kin, draftHead: boolean): number =>
-  Math.ceil((kin.window - 1) / kin.blockSize) + (draftHead ? 1 : 0);
-
-/** Sparse retention: only blocks that can end a hit are worth a hash (vLLM `reachable_block_mask`). */
-function keepsHash(kv: KvCache, slot: number, kin: Kin, block: number): boolean {
-  const need = windowBlocks(kin, kv.draftHead);
-  const shift = kv.draftHead ? 1 : 0;
-  const segment = kv.retention === undefined ? kv.alignment : kv.retention;
-  if (segment > 0) {
-    const each = segment / kin.blockSize;
-    if (need >= each || (block >= shift && (block - shift) % each >= each - need)) {
-      return true;
-    }
-  }
-  if (kv.retention === undefined) {
-    return false;
-  }
-  return (
-    endsAt(kv, kin, block, kv.promptTokens[slot]! - 1, need, shift) ||
-    (kv.junctions[slot]! > 0 && endsAt(kv, kin, block, kv.junctions[slot]!, need, shift))
-  );
-}
-
-function endsAt(kv: KvCache, kin: Kin, block: number, boundary: number, need: number, shift: number): boolean {
-  const end = (Math.floor(boundary / kv.alignment) * kv.alignment) / kin.blockSize + shift;
-  return block >= end - need && block < end;
 }
 
 /** Physical block and offset of a token; the group's table decides. Undefined outside the table. */

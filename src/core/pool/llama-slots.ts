@@ -1,9 +1,19 @@
 // biome-ignore-all lint/style/noNonNullAssertion: typed arrays; every index is in range by construction
 import { commonPrefix } from './prefix';
 import { atDeque, createDeque, popFront, pushBack } from './queues';
-import { clearStep, createRequests, createStep, noteScheduled, type Scheduler, type Space, STATUS } from './scheduler';
+import {
+  clearStep,
+  createRequests,
+  createStep,
+  noteAdmitted,
+  noteFinished,
+  noteScheduled,
+  type Scheduler,
+  type Space,
+  STATUS,
+  sample,
+} from './scheduler';
 import type { Traffic } from './traffic';
-import { noteAdmitted, sample } from './vllm-v1';
 
 export interface LlamaSlotsOptions {
   /** --parallel. */
@@ -178,9 +188,7 @@ export function createLlamaSlots(traffic: Traffic, options: LlamaSlotsOptions): 
       const full = tokens[request]! + 1 >= cells;
       if (sample(requests, request, cells, now)) {
         truncated += full && tokens[request]! - traffic.prompts[request]! < traffic.outputs[request]! ? 1 : 0;
-        status[request] = STATUS.finished;
-        requests.finished[request] = now;
-        step.finished[step.finishedCount++] = request;
+        noteFinished(step, requests, request, now);
         slotOf(request)!.busy = false;
       }
     }

@@ -1,7 +1,8 @@
 // biome-ignore-all lint/style/noNonNullAssertion: typed arrays; every index is in range by construction
 import { findBlock, NULL_BLOCK } from './block-pool';
 import { grown } from './content';
-import { hashUpTo, type Kin, type KvCache, windowBlocks } from './kv-cache';
+import type { Kin, KvCache } from './kv-cache';
+import { hashUpTo, windowBlocks } from './store';
 
 /**
  * The longest cached prefix of the first `tokens` tokens, at most `tokens − 1`: the last is computed again for its

@@ -32,6 +32,9 @@ export interface Requests {
   readonly recomputed: Int32Array;
   /** Tokens it had computed when it was last preempted. */
   readonly lost: Int32Array;
+  /** When that was, and the seconds it has waited in all to come back. */
+  readonly lostAt: Float64Array;
+  readonly stalled: Float64Array;
 }
 
 export function createRequests(traffic: Traffic): Requests {
@@ -49,6 +52,8 @@ export function createRequests(traffic: Traffic): Requests {
     preemptions: new Int32Array(count),
     recomputed: new Int32Array(count),
     lost: new Int32Array(count),
+    lostAt: new Float64Array(count).fill(-1),
+    stalled: new Float64Array(count),
   };
 }
 
@@ -151,6 +156,57 @@ export function textOf(traffic: Traffic, request: number): Text {
     adapter: traffic.adapters[request]!,
     salt: traffic.salts[request]!,
   };
+}
+
+/** A request leaves the batch for lack of room; `status` says whether its tokens are gone or on the host. */
+export function notePreempted(step: Step, requests: Requests, request: number, status: number, now: number): void {
+  requests.preemptions[request]!++;
+  requests.status[request] = status;
+  requests.lostAt[request] = now;
+  step.preempted[step.preemptedCount++] = request;
+  if (status === STATUS.preempted) {
+    requests.lost[request] = Math.max(requests.lost[request]!, requests.computed[request]!);
+    requests.computed[request] = 0;
+  }
+}
+
+/** It is served (again): `hit` tokens need no computing. */
+export function noteAdmitted(requests: Requests, request: number, hit: number, now: number): void {
+  requests.status[request] = STATUS.running;
+  requests.computed[request] = hit;
+  if (requests.admitted[request]! < 0) {
+    requests.admitted[request] = now;
+    requests.hitTokens[request] = hit;
+  } else {
+    requests.recomputed[request]! += Math.max(0, requests.lost[request]! - hit);
+  }
+  noteResumed(requests, request, now);
+  requests.lost[request] = 0;
+}
+
+export function noteResumed(requests: Requests, request: number, now: number): void {
+  if (requests.lostAt[request]! >= 0) {
+    requests.stalled[request]! += now - requests.lostAt[request]!;
+    requests.lostAt[request] = -1;
+  }
+  requests.status[request] = STATUS.running;
+}
+
+/** One more token; true when the request is done. */
+export function sample(requests: Requests, request: number, maxLength: number, now: number): boolean {
+  const { tokens, firstToken, traffic } = requests;
+  const total = ++tokens[request]!;
+  const prompt = traffic.prompts[request]!;
+  if (firstToken[request]! < 0) {
+    firstToken[request] = now;
+  }
+  return total - prompt >= traffic.outputs[request]! || total >= maxLength;
+}
+
+export function noteFinished(step: Step, requests: Requests, request: number, now: number): void {
+  requests.status[request] = STATUS.finished;
+  requests.finished[request] = now;
+  step.finished[step.finishedCount++] = request;
 }
 
 /** Records a request that was given `tokens` in this step, before its computed count moves. */

@@ -13,9 +13,20 @@ import {
   type RadixNode,
   type RadixPolicy,
 } from './radix';
-import { clearStep, createRequests, createStep, noteScheduled, type Scheduler, type Space, STATUS } from './scheduler';
+import {
+  clearStep,
+  createRequests,
+  createStep,
+  noteAdmitted,
+  noteFinished,
+  notePreempted,
+  noteScheduled,
+  type Scheduler,
+  type Space,
+  STATUS,
+  sample,
+} from './scheduler';
 import type { Traffic } from './traffic';
-import { noteAdmitted, sample } from './vllm-v1';
 
 export interface SglangOptions {
   /** max_total_num_tokens: room in tokens. */
@@ -248,7 +259,7 @@ export function createSglang(traffic: Traffic, options: SglangOptions): Sglang {
   }
 
   /** The one with the fewest output tokens goes first; of equals, the one with the longest prompt. */
-  function retract(): void {
+  function retract(now: number): void {
     const generated = (request: number) => tokens[request]! - traffic.prompts[request]!;
     const order = [...running].sort((a, b) => generated(b) - generated(a) || traffic.prompts[a]! - traffic.prompts[b]!);
     let first = true;
@@ -260,11 +271,7 @@ export function createSglang(traffic: Traffic, options: SglangOptions): Sglang {
       const victim = order.pop()!;
       running = running.filter((request) => request !== victim);
       close(victim);
-      requests.preemptions[victim]!++;
-      requests.lost[victim] = computed[victim]!;
-      computed[victim] = 0;
-      status[victim] = STATUS.preempted;
-      step.preempted[step.preemptedCount++] = victim;
+      notePreempted(step, requests, victim, STATUS.preempted, now);
       pushBack(waiting, victim);
     }
     const made = running.reduce((sum, request) => sum + generated(request), 0);
@@ -281,7 +288,7 @@ export function createSglang(traffic: Traffic, options: SglangOptions): Sglang {
     if (enoughForDecode()) {
       ratio = Math.max(ratio - (firstRatio - leastRatio) / 600, leastRatio);
     } else {
-      retract();
+      retract(now);
       if (!enoughForDecode()) {
         abortLast(now);
         return;
@@ -353,9 +360,7 @@ export function createSglang(traffic: Traffic, options: SglangOptions): Sglang {
       if (ended) {
         close(request);
         full = false;
-        status[request] = STATUS.finished;
-        requests.finished[request] = now;
-        step.finished[step.finishedCount++] = request;
+        noteFinished(step, requests, request, now);
       }
     }
     if (step.finishedCount > 0) {

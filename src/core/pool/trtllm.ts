@@ -20,14 +20,17 @@ import {
   clearStep,
   createRequests,
   createStep,
+  noteAdmitted,
+  noteFinished,
+  notePreempted,
   noteScheduled,
   type Scheduler,
   type Space,
   STATUS,
+  sample,
   textOf,
 } from './scheduler';
 import type { Traffic } from './traffic';
-import { noteAdmitted, sample } from './vllm-v1';
 
 export type CapacityPolicy = 'guaranteed-no-evict' | 'max-utilization' | 'static-batch';
 
@@ -306,12 +309,8 @@ export function createTrtllm(traffic: Traffic, options: TrtllmOptions): Trtllm {
   function pause(request: number, now: number): void {
     store(request, now);
     release(request);
-    requests.preemptions[request]!++;
-    requests.lost[request] = computed[request]!;
-    computed[request] = 0;
-    status[request] = STATUS.preempted;
+    notePreempted(step, requests, request, STATUS.preempted, now);
     running = running.filter((other) => other !== request);
-    step.preempted[step.preemptedCount++] = request;
     pushFront(queue, request);
   }
 
@@ -431,9 +430,7 @@ export function createTrtllm(traffic: Traffic, options: TrtllmOptions): Trtllm {
       }
       if (ended) {
         release(request);
-        status[request] = STATUS.finished;
-        requests.finished[request] = now;
-        step.finished[step.finishedCount++] = request;
+        noteFinished(step, requests, request, now);
       }
     }
     if (step.finishedCount > 0) {

@@ -1,6 +1,19 @@
 // biome-ignore-all lint/style/noNonNullAssertion: typed arrays; every index is in range by construction
 import { atDeque, createDeque, popFront, pushBack, pushFront } from './queues';
-import { clearStep, createRequests, createStep, noteScheduled, type Scheduler, type Space, STATUS } from './scheduler';
+import {
+  clearStep,
+  createRequests,
+  createStep,
+  noteAdmitted,
+  noteFinished,
+  notePreempted,
+  noteResumed,
+  noteScheduled,
+  type Scheduler,
+  type Space,
+  STATUS,
+  sample,
+} from './scheduler';
 import {
   appendTokens,
   closeSequence,
@@ -12,7 +25,6 @@ import {
   type SequencePool,
 } from './sequences';
 import type { Traffic } from './traffic';
-import { noteAdmitted, sample } from './vllm-v1';
 
 export interface VllmV0Options {
   readonly blocks: number;
@@ -80,17 +92,15 @@ export function createVllmV0(traffic: Traffic, options: VllmV0Options): VllmV0 {
     }
   }
 
-  function preempt(request: number): void {
+  function preempt(request: number, now: number): void {
     const held = sequences[request]!;
-    requests.preemptions[request]!++;
-    step.preempted[step.preemptedCount++] = request;
     const mode = options.preemption ?? (wanted(request) === 1 ? 'recompute' : 'swap');
     const need = distinctBlocks(pool, held);
     if (mode === 'swap' && need <= host.free) {
       const moved = moveSequences(pool, host, held);
       sequences[request] = moved.sequences;
       step.swappedOut += moved.blocks;
-      status[request] = STATUS.swapped;
+      notePreempted(step, requests, request, STATUS.swapped, now);
       pushBack(swapped, request);
       return;
     }
@@ -99,14 +109,12 @@ export function createVllmV0(traffic: Traffic, options: VllmV0Options): VllmV0 {
       closeSequence(pool, sequence);
     }
     sequences[request] = [];
-    requests.lost[request] = computed[request]!;
-    computed[request] = 0;
-    status[request] = STATUS.preempted;
+    notePreempted(step, requests, request, STATUS.preempted, now);
     pushFront(waiting, request);
   }
 
   /** Every sequence may need a block: V0 asks for one each before it appends. */
-  function scheduleDecodes(): void {
+  function scheduleDecodes(now: number): void {
     const queue = running;
     running = [];
     let next = 0;
@@ -115,7 +123,7 @@ export function createVllmV0(traffic: Traffic, options: VllmV0Options): VllmV0 {
       let gone = false;
       while (pool.free < wanted(request)) {
         const victim = queue.length > next ? queue.pop()! : request;
-        preempt(victim);
+        preempt(victim, now);
         if (victim === request) {
           gone = true;
           break;
@@ -144,7 +152,7 @@ export function createVllmV0(traffic: Traffic, options: VllmV0Options): VllmV0 {
     noteScheduled(step, requests, request, 1);
   }
 
-  function swapIn(): void {
+  function swapIn(now: number): void {
     while (swapped.size > 0) {
       const request = atDeque(swapped, 0);
       const held = sequences[request]!;
@@ -156,7 +164,7 @@ export function createVllmV0(traffic: Traffic, options: VllmV0Options): VllmV0 {
       const moved = moveSequences(host, pool, held);
       sequences[request] = moved.sequences;
       step.swappedIn += moved.blocks;
-      status[request] = STATUS.running;
+      noteResumed(requests, request, now);
       running.push(request);
       decode(request);
     }
@@ -168,9 +176,9 @@ export function createVllmV0(traffic: Traffic, options: VllmV0Options): VllmV0 {
       schedulePrefills(now);
     }
     if (step.count === 0) {
-      scheduleDecodes();
+      scheduleDecodes(now);
       if (step.preemptedCount === 0) {
-        swapIn();
+        swapIn(now);
       }
     }
     for (let i = 0; i < step.count; i++) {
@@ -186,9 +194,7 @@ export function createVllmV0(traffic: Traffic, options: VllmV0Options): VllmV0 {
           closeSequence(pool, sequence);
         }
         sequences[request] = [];
-        status[request] = STATUS.finished;
-        requests.finished[request] = now;
-        step.finished[step.finishedCount++] = request;
+        noteFinished(step, requests, request, now);
       }
     }
     if (step.finishedCount > 0) {

@@ -10,19 +10,25 @@ import {
   openSlot,
 } from './kv-cache';
 import { lookUp } from './lookup';
+import { createMisses, type Lookup, type Misses, missReason, noteMiss } from './misses';
 import { atDeque, createDeque, createHeap, popFront, popHeap, pushBack, pushFront, pushHeap } from './queues';
 import {
   clearStep,
   createRequests,
   createStep,
+  noteAdmitted,
+  noteFinished,
+  notePreempted,
   noteScheduled,
   type Requests,
   type Scheduler,
   type Space,
   STATUS,
+  sample,
   takeBack,
   textOf,
 } from './scheduler';
+import { hashUpTo } from './store';
 import type { Traffic } from './traffic';
 
 export interface VllmV1Options extends KvCacheOptions {
@@ -36,10 +42,13 @@ export interface VllmV1Options extends KvCacheOptions {
   readonly chunkedPrefill?: boolean;
   /** long-prefill-token-threshold: most tokens of one request in one step; 0 is no limit. */
   readonly longPrefill?: number;
+  /** Keep count of why lookups missed. */
+  readonly explainMisses?: boolean;
 }
 
 export interface VllmV1 extends Scheduler {
   readonly kv: KvCache;
+  readonly misses: Misses | undefined;
   readonly slotOf: (request: number) => number;
   readonly runningList: () => number[];
   readonly waitingList: () => number[];
@@ -52,6 +61,8 @@ export interface VllmV1 extends Scheduler {
  */
 export function createVllmV1(traffic: Traffic, options: VllmV1Options): VllmV1 {
   const kv = createKvCache(options);
+  const misses = options.explainMisses && kv.caching ? createMisses(kv.pool.blocks) : undefined;
+  kv.misses = misses;
   const requests = createRequests(traffic);
   const step = createStep(Math.min(options.maxSequences, traffic.count) + 1);
   const { computed, tokens, status } = requests;
@@ -68,6 +79,7 @@ export function createVllmV1(traffic: Traffic, options: VllmV1Options): VllmV1 {
   };
   let runningCount = 0;
   let candidate = -1;
+  let clock = 0;
 
   const waitingCount = () => (byPriority ? heap.size : queue.size);
   const peek = () => (byPriority ? heap.items[0]! : atDeque(queue, 0));
@@ -99,11 +111,7 @@ export function createVllmV1(traffic: Traffic, options: VllmV1Options): VllmV1 {
   function preempt(request: number): void {
     closeSlot(kv, slots[request]!);
     slots[request] = -1;
-    requests.lost[request] = Math.max(requests.lost[request]!, computed[request]!);
-    computed[request] = 0;
-    requests.preemptions[request]!++;
-    status[request] = STATUS.preempted;
-    step.preempted[step.preemptedCount++] = request;
+    notePreempted(step, requests, request, STATUS.preempted, clock);
     if (byPriority) {
       pushHeap(heap, request);
     } else {
@@ -168,8 +176,13 @@ export function createVllmV1(traffic: Traffic, options: VllmV1Options): VllmV1 {
       }
       const fresh = Math.min(rest, budget);
       rule.othersRun = runningCount > 0;
+      const lookup = misses && requests.admitted[request]! < 0 ? lookupOf(kv, slot, hit) : undefined;
+      const reason = misses && lookup && missReason(misses, lookup);
       if (!admit(kv, slot, fresh, tokens[request]!, rule)) {
         return;
+      }
+      if (misses && lookup && reason) {
+        noteMiss(misses, reason, lookup);
       }
       take();
       candidate = -1;
@@ -182,6 +195,7 @@ export function createVllmV1(traffic: Traffic, options: VllmV1Options): VllmV1 {
 
   function schedule(now: number): void {
     clearStep(step);
+    clock = now;
     budget = options.batchTokens;
     scheduleRunning();
     if (step.preemptedCount === 0) {
@@ -195,9 +209,7 @@ export function createVllmV1(traffic: Traffic, options: VllmV1Options): VllmV1 {
   function finish(request: number, now: number): void {
     closeSlot(kv, slots[request]!);
     slots[request] = -1;
-    status[request] = STATUS.finished;
-    requests.finished[request] = now;
-    step.finished[step.finishedCount++] = request;
+    noteFinished(step, requests, request, now);
   }
 
   function commit(now: number): void {
@@ -250,6 +262,7 @@ export function createVllmV1(traffic: Traffic, options: VllmV1Options): VllmV1 {
   return {
     name: 'vLLM V1',
     kv,
+    misses,
     requests,
     step,
     enqueue,
@@ -273,6 +286,17 @@ export function createVllmV1(traffic: Traffic, options: VllmV1Options): VllmV1 {
 const isMoreUrgent = ({ traffic: { priorities }, arrived }: Requests, a: number, b: number): boolean =>
   (priorities[a]! - priorities[b]! || arrived[a]! - arrived[b]! || a - b) < 0;
 
+/** What the first group's lookup found, and the hash of the block where it ended. */
+function lookupOf(kv: KvCache, slot: number, hitTokens: number): Lookup {
+  const text = kv.texts[slot]!;
+  const { blockSize } = kv.groups[0]!;
+  const mostTokens = text.promptTokens - 1;
+  const at = hitTokens / kv.hashBlock + blockSize / kv.hashBlock;
+  const hashes = hitTokens + blockSize <= mostTokens ? hashUpTo(kv, slot, at) : undefined;
+  const end = (at - 1) * 2;
+  return { text, blockSize, hitTokens, mostTokens, lo: hashes?.[end] ?? 0, hi: hashes?.[end + 1] ?? 0 };
+}
+
 /** Owned and findable room of a paged cache; what the owners' last blocks do not hold is the tail waste. */
 function spaceOf(kv: KvCache, { computed }: Requests, list: Int32Array, count: number, slots: Int32Array): Space {
   const { pool, groups } = kv;
@@ -287,27 +311,4 @@ function spaceOf(kv: KvCache, { computed }: Requests, list: Int32Array, count: n
   }
   const owned = (pool.blocks - 1 - pool.free) * size;
   return { total: (pool.blocks - 1) * size, owned, cached: pool.reusable * size, held: owned - tails };
-}
-
-export function noteAdmitted(requests: Requests, request: number, hit: number, now: number): void {
-  requests.status[request] = STATUS.running;
-  requests.computed[request] = hit;
-  if (requests.admitted[request]! < 0) {
-    requests.admitted[request] = now;
-    requests.hitTokens[request] = hit;
-  } else {
-    requests.recomputed[request]! += Math.max(0, requests.lost[request]! - hit);
-  }
-  requests.lost[request] = 0;
-}
-
-/** One more token; true when the request is done. */
-export function sample(requests: Requests, request: number, maxLength: number, now: number): boolean {
-  const { tokens, firstToken, traffic } = requests;
-  const total = ++tokens[request]!;
-  const prompt = traffic.prompts[request]!;
-  if (firstToken[request]! < 0) {
-    firstToken[request] = now;
-  }
-  return total - prompt >= traffic.outputs[request]! || total >= maxLength;
 }
