@@ -12,7 +12,6 @@ import {
   type Given,
   type Hardware,
   type Layout,
-  type Outcome,
   type Placement,
   type Pool,
   type Workload,
@@ -26,6 +25,7 @@ import { type Lines, linesOf } from './launch/lines';
 import { type Ask, asksOf, givenOf, hardwareOf, versionOf, workloadOf } from './planner/asks';
 import { checked } from './planner/checks';
 import { type Located, optionFindings, placeFindings, placementFindings } from './planner/findings';
+import { type Answered, remembered } from './planner/memory';
 import { modelOf, namedModel } from './planner/models';
 import { type RoadInput, roadOf } from './planner/road';
 
@@ -140,11 +140,17 @@ function planLaunch(launch: Launch, lines: Lines, context: PlanContext): Plan {
   return {
     launch,
     engine: { id: engine.id, title: engine.title, version: answer.version },
-    options: launch.options,
+    options: answer.parts.options ?? launch.options,
     hardware: start.hardware,
     workload: start.workload,
     given: start.given,
-    ...answer.parts,
+    model: answer.parts.model,
+    draft: answer.parts.draft,
+    layers: answer.parts.layers,
+    placement: answer.parts.placement,
+    kv: answer.parts.kv,
+    budget: answer.parts.budget,
+    capacity: answer.parts.capacity,
     starts: startsOf(answer.starts, findings),
     findings,
     planned: answer.parts.kv !== undefined && !failed,
@@ -186,7 +192,11 @@ function answerOf(start: Start, context: PlanContext): { readonly answer: Answer
       role,
       givenKv: ask.get('kv-memory')?.origin,
     };
-    return { answer: planned(start, roadOf(input), input), refused: false };
+    const answered = remembered(input, ask, () => {
+      const outcome = roadOf(input);
+      return { outcome, tells: checked(outcome, input, ask) };
+    });
+    return { answer: planned(start, answered, input), refused: false };
   } catch (error) {
     if (!(error instanceof EngineRefusal)) {
       throw error;
@@ -196,8 +206,8 @@ function answerOf(start: Start, context: PlanContext): { readonly answer: Answer
   }
 }
 
-function planned(start: Start, outcome: Outcome, input: RoadInput): Answer {
-  const { launch, engine, hardware, found, ask } = start;
+function planned(start: Start, { outcome, tells }: Answered, input: RoadInput): Answer {
+  const { launch, engine, hardware, found } = start;
   const { model, draft } = input.asked;
   const { configuration, layout, budget, pool, verdict, capacity } = outcome;
   const { maxLength } = configuration;
@@ -206,7 +216,7 @@ function planned(start: Start, outcome: Outcome, input: RoadInput): Answer {
     ...optionFindings(launch, engine, configuration.version.text),
     ...placementFindings(launch, configuration.placement, hardware),
     ...unknownFindings(start, model, pool !== undefined),
-    ...checked(outcome, input, ask).map((finding) => ({ finding })),
+    ...tells.map((finding) => ({ finding })),
   );
   return {
     version: configuration.version,
@@ -216,7 +226,7 @@ function planned(start: Start, outcome: Outcome, input: RoadInput): Answer {
       draft,
       layers: configuration.layers,
       placement: configuration.placement,
-      options: configuration.settings,
+      options: [...launch.options, ...configuration.settings.filter((s) => s.origin === 'default')],
       budget,
       kv: { layout, pool, atMaxLength: maxLength === undefined ? undefined : atLength(layout, maxLength) },
       capacity,

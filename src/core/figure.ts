@@ -49,5 +49,6 @@ export function figure(
   explain: () => Explanation,
   extra: { scope?: Figure['scope']; range?: Estimate } = {},
 ): Figure {
-  return { value, unit, explain, ...extra };
+  // One shape for every figure: a plan makes dozens.
+  return { value, unit, range: extra.range, scope: extra.scope, explain };
 }
