@@ -1,5 +1,6 @@
 /** The part of the core that behaves: block pools, prefix caches and schedulers of engines, and the traffic they serve. */
 
+export * from './answers';
 export * from './arena';
 export * from './block-pool';
 export * from './clock';
@@ -19,6 +20,7 @@ export * from './sequences';
 export * from './sglang';
 export * from './simulation';
 export * from './store';
+export * from './studies';
 export * from './trace-rows';
 export * from './traces';
 export * from './traffic';

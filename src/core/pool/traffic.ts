@@ -94,7 +94,7 @@ export function trafficBuilder(name: string, constantOutput?: number): TrafficBu
     columns.sessions[at] = spec.session ?? -1;
     return at;
   };
-  return { add, build: () => ({ name, count, contents, constantOutput, ...columns }) };
+  return { add, build: () => ({ name, count, contents, constantOutput, ...trimmed(columns, count) }) };
 }
 
 interface Columns {
@@ -129,6 +129,11 @@ const INTEGER_COLUMNS = [
 function createColumns(capacity: number): Columns {
   const integers = Object.fromEntries(INTEGER_COLUMNS.map((key) => [key, new Int32Array(capacity)]));
   return { arrivals: new Float64Array(capacity), ...integers } as Columns;
+}
+
+function trimmed(columns: Columns, count: number): Columns {
+  const integers = Object.fromEntries(INTEGER_COLUMNS.map((key) => [key, columns[key].subarray(0, count)]));
+  return { arrivals: columns.arrivals.subarray(0, count), ...integers } as Columns;
 }
 
 function growColumns(columns: Columns, capacity: number): void {
