@@ -2,6 +2,8 @@
  * The other direction: from a number of requests to the settings that serve them. Nothing is computed here: options are
  * changed in the text, and the text is planned again, until the smallest changes that reach the target are found.
  */
+
+import { withCommas } from './core/units';
 import type { TextEdit } from './launch/edit';
 import type { Problem, ReadInput } from './launch/launch';
 import { type Overrides, type Plan, type PlanContext, type PlanResult, planText } from './planner';
@@ -94,6 +96,10 @@ function solved(target: Target, plan: Plan, input: ReadInput, context: PlanConte
   }
   const solution = (found: Found): Solution => solutionOf(scratch, plan, found, offered);
   const within: Quest = { scratch, names: optionNames(plan), gpus };
+  const tooLong = aboveModel(within, now);
+  if (tooLong !== undefined) {
+    return { ...common, met: false, solutions: [], reason: tooLong };
+  }
   const found = quested(within, scratch, now);
   if (found.length > 0) {
     return { ...common, met: false, solutions: ordered(found).map(solution) };
@@ -105,7 +111,7 @@ function solved(target: Target, plan: Plan, input: ReadInput, context: PlanConte
     met: false,
     solutions: ordered(beyond).map(solution),
     nearest: best && solution(best),
-    reason: reasonOf(plan, demand, gpus, best !== undefined),
+    reason: `No change on ${gpus === 1 ? 'the one GPU' : `the ${withCommas(gpus)} GPUs`} offered reaches it.`,
   };
 }
 
@@ -177,15 +183,10 @@ function unknown(plan: Plan): string {
   return worst?.message ?? 'How much memory is left for the KV cache is not known.';
 }
 
-function reasonOf(plan: Plan, { length }: Demand, gpus: number, some: boolean): string {
-  const refused = some ? undefined : refusedLength(plan, length);
-  return refused ?? `No change on ${gpus === 1 ? 'the one GPU' : `the ${gpus} GPUs`} offered reaches it.`;
-}
-
-/** The model itself takes no request of that length. */
-function refusedLength(plan: Plan, length: number): string | undefined {
-  const most = plan.model?.maxPositions;
-  return most !== undefined && length > most && plan.model?.rope?.factor === undefined
-    ? `The model takes requests of ${most} tokens at most.`
-    : undefined;
+/** The model itself takes no request of that length: then there is nothing to search. */
+function aboveModel({ scratch, names }: Quest, now: Attempt): string | undefined {
+  const base = settled(scratch, {}, names) ?? now;
+  const refused = base.plan.findings.find((f) => f.code === 'length-above-model');
+  const most = refused?.fixes[0]?.value;
+  return most === undefined ? undefined : `The model takes requests of ${withCommas(Number(most))} tokens at most.`;
 }

@@ -5,7 +5,9 @@ import { parseBytes } from '../core/units';
 import type { Form } from '../launch/launch';
 import type { Overrides } from '../planner';
 import type { ExitCode, Io } from './io';
+import type { FilesAsked } from './plan-files';
 import { FORMATS, type Format, type ReportOptions, report } from './report';
+import { SOLVE_FORMATS, type SolveOptions, solve } from './solve';
 
 /** `yaml` leaves it to the content which of the YAML forms it is. */
 const FORMS = ['shell', 'yaml', 'compose', 'kubernetes', 'vllm-config'] as const;
@@ -15,7 +17,7 @@ Exit status:
   0  every launch was planned
   1  some launch could not be planned, or a file could not be read or holds no launch
   2  wrong usage
-  3  every launch was planned, but a requirement is not met
+  3  every launch was planned, but a requirement is not met, or no change reaches the target
 When several apply, 2 comes before 1, and 1 before 3.
 `;
 
@@ -27,11 +29,25 @@ Examples:
   echo 'vllm serve Qwen/Qwen3-8B -tp 2' | kv-planner report - --gpu L4
 `;
 
+const SOLVE_EXAMPLES = `
+Examples:
+  kv-planner solve compose.yaml --concurrency 64
+  kv-planner solve serve.sh --concurrency 8 --length 32768 --gpu H100-80GB --gpus 4 --format json
+
+Changes are tried in the text of the file, which stays as it is. Smallest first: limits, share of the card or KV bytes,
+size of a step, block size, longest request, KV dtype, GPUs.
+`;
+
 /** Runs one command line; the exit code is the answer. */
 export async function main(args: readonly string[], io: Io): Promise<ExitCode> {
   let code: ExitCode = 0;
-  const program = programOf(io, async (options) => {
-    code = await report(options, io);
+  const program = programOf(io, {
+    report: async (options) => {
+      code = await report(options, io);
+    },
+    solve: async (options) => {
+      code = await solve(options, io);
+    },
   });
   try {
     if (args.length === 0) {
@@ -48,7 +64,12 @@ export async function main(args: readonly string[], io: Io): Promise<ExitCode> {
   }
 }
 
-function programOf(io: Io, run: (options: ReportOptions) => Promise<void>): Command {
+interface Commands {
+  readonly report: (options: ReportOptions) => Promise<void>;
+  readonly solve: (options: SolveOptions) => Promise<void>;
+}
+
+function programOf(io: Io, run: Commands): Command {
   const program = new Command('kv-planner')
     .description('Plans the KV cache of LLM servers from the files that start them, before any weight is loaded.')
     .version(version, '--version', 'print the version')
@@ -60,23 +81,22 @@ function programOf(io: Io, run: (options: ReportOptions) => Promise<void>): Comm
       getErrHelpWidth: () => io.width,
     })
     .showHelpAfterError('Try --help.');
-  reportCommand(program, run);
+  reportCommand(program, run.report);
+  solveCommand(program, run.solve);
   return program;
 }
 
-interface Raw extends Record<string, unknown> {
+/** What every command that plans files takes. */
+interface Asked extends Record<string, unknown> {
   readonly engine?: string;
   readonly form?: (typeof FORMS)[number];
   readonly name?: string;
-  readonly format: Format;
-  readonly requireConcurrency?: number;
-  readonly requireStart?: boolean;
 }
 
-function reportCommand(program: Command, run: (options: ReportOptions) => Promise<void>): void {
-  program
-    .command('report')
-    .description('Plan every launch in the files, or on standard input (-).')
+function planningCommand(program: Command, name: string, description: string): Command {
+  return program
+    .command(name)
+    .description(description)
     .argument('<FILE...>', 'files that start an engine; - is standard input')
     .addOption(new Option('--form <FORM>', 'read the input as this form, whatever its name').choices(FORMS))
     .option('--name <NAME>', 'file name to assume for standard input')
@@ -92,7 +112,17 @@ function reportCommand(program: Command, run: (options: ReportOptions) => Promis
       size,
     )
     .option('--prompt <N>', 'prompt length of the workload (default: 600)', wholeNumber(0))
-    .option('--output <N>', 'output length of the workload (default: 250)', wholeNumber(1))
+    .option('--output <N>', 'output length of the workload (default: 250)', wholeNumber(1));
+}
+
+interface RawReport extends Asked {
+  readonly format: Format;
+  readonly requireConcurrency?: number;
+  readonly requireStart?: boolean;
+}
+
+function reportCommand(program: Command, run: Commands['report']): void {
+  planningCommand(program, 'report', 'Plan every launch in the files, or on standard input (-).')
     .addOption(new Option('--format <FORMAT>', 'how to print it').choices(FORMATS).default('text'))
     .option(
       '--require-concurrency <N>',
@@ -101,9 +131,35 @@ function reportCommand(program: Command, run: (options: ReportOptions) => Promis
     )
     .option('--require-start', 'exit with 3 unless the engine will start')
     .addHelpText('after', EXAMPLES + EXITS)
-    .action(async (files: string[], raw: Raw, command: Command) => {
+    .action(async (files: string[], raw: RawReport, command: Command) => {
       await checkEngine(raw.engine, command);
-      await run(reportOptions(files, raw, command));
+      await run({
+        ...filesAsked(files, raw, command),
+        format: raw.format,
+        require: { concurrency: raw.requireConcurrency, start: raw.requireStart === true },
+      });
+    });
+}
+
+interface RawSolve extends Asked {
+  readonly concurrency: number;
+  readonly length?: number;
+  readonly format: (typeof SOLVE_FORMATS)[number];
+}
+
+function solveCommand(program: Command, run: Commands['solve']): void {
+  planningCommand(program, 'solve', 'Find the smallest changes of each launch that serve a number of requests at once.')
+    .requiredOption('--concurrency <N>', 'requests to serve at once, all replicas together', wholeNumber(1))
+    .option('--length <L>', 'tokens of each, prompt and output (default: those of the workload)', wholeNumber(2))
+    .addOption(new Option('--format <FORMAT>', 'how to print it').choices(SOLVE_FORMATS).default('text'))
+    .addHelpText('after', SOLVE_EXAMPLES + EXITS)
+    .action(async (files: string[], raw: RawSolve, command: Command) => {
+      await checkEngine(raw.engine, command);
+      await run({
+        ...filesAsked(files, raw, command),
+        target: { concurrency: raw.concurrency, length: raw.length },
+        format: raw.format,
+      });
     });
 }
 
@@ -124,7 +180,7 @@ async function checkEngine(text: string | undefined, command: Command): Promise<
 
 const VERSION = /^v?\d+(\.\d+)*/;
 
-function reportOptions(files: string[], raw: Raw, command: Command): ReportOptions {
+function filesAsked(files: string[], raw: Asked, command: Command): FilesAsked {
   const inputs = files.filter((f) => f === '-').length;
   if (inputs > 1) {
     command.error('error: standard input (-) can be named once');
@@ -137,8 +193,6 @@ function reportOptions(files: string[], raw: Raw, command: Command): ReportOptio
     form: raw.form === 'yaml' ? undefined : (raw.form satisfies Form | undefined),
     name: raw.name ?? (raw.form === 'yaml' ? 'stdin.yaml' : 'stdin'),
     flags: flagsOf(raw),
-    format: raw.format,
-    require: { concurrency: raw.requireConcurrency, start: raw.requireStart === true },
   };
 }
 
@@ -154,7 +208,7 @@ const FLAGS = {
   output: 'output',
 } as const;
 
-function flagsOf(raw: Raw): Overrides {
+function flagsOf(raw: Asked): Overrides {
   const flags: Overrides = {};
   for (const [key, flag] of Object.entries(FLAGS)) {
     if (raw[key] !== undefined) {

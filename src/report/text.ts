@@ -103,7 +103,7 @@ function findingLines(finding: FindingText, paint: Paint, width: number): string
 }
 
 /** Breaks at spaces; a word longer than the width stays whole, so that it can be copied. */
-function wrap(text: string, width: number): string[] {
+export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(' ')) {

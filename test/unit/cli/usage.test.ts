@@ -4,7 +4,11 @@ import { run } from './run';
 test.each([
   [[], /Usage: kv-planner/],
   [['report'], /missing required argument/],
-  [['solve', 'x.yaml'], /unknown command 'solve'/],
+  [['slove', 'x.yaml'], /unknown command 'slove'/],
+  [['solve', 'x.yaml'], /required option '--concurrency <N>'/],
+  [['solve', 'x.yaml', '--concurrency', '0'], /whole number from 1/],
+  [['solve', 'x.yaml', '--concurrency', '2', '--length', '1'], /whole number from 2/],
+  [['solve', 'x.yaml', '--concurrency', '2', '--format', 'csv'], /Allowed choices are text, json/],
   [['compose.yaml'], /unknown command 'compose.yaml'/],
   [['report', 'x.yaml', '--gpuu', 'L4'], /unknown option '--gpuu'/],
   [['report', 'x.yaml', '--format', 'xml'], /Allowed choices are text, markdown, json, csv, html/],
