@@ -122,7 +122,10 @@ function modelRow(m, sources) {
     cr: a.compress_ratios_run_length && [64, 128, ...a.compress_ratios_run_length.flat()],
     sh: a.kv_sharing?.shared_layers || undefined,
     x: a.encoder ? 1 : undefined,
-    n: recalled('num MTP modules') ? undefined : m.mtp_layers || undefined,
+    // A config may not count what the checkpoint holds.
+    n: recalled('num MTP modules')
+      ? undefined
+      : m.mtp_layers || (/holds one MTP layer/.test(m.notes ?? '') ? 1 : undefined),
     e: m.moe && [
       m.moe.num_experts,
       m.moe.experts_per_token,

@@ -37,6 +37,6 @@ test('groups, bytes and concurrency of a compressed history are those of vLLM’
   expect(layout?.groups.map((g) => g.layers).sort((a, b) => b - a)).toEqual([32, 22, 11, 10, 10]);
   expect(layout?.bytesPerBlock.value).toBe(524160);
   expect(pool?.blocks.value).toBe(81940);
-  expect(pool?.logged?.maxConcurrency.value).toBeCloseTo(11.39005, 5);
+  expect(pool?.logged?.maxConcurrency?.value).toBeCloseTo(11.39005, 5);
   expect(pool?.logged?.tokens.value).toBe(1492916);
 });
