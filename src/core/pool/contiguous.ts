@@ -41,6 +41,8 @@ export interface Contiguous extends Scheduler {
   /** Where a request's slab lies, or −1; and how long it is. */
   readonly slabOf: (request: number) => { readonly start: number; readonly size: number } | undefined;
   readonly waste: () => ContiguousWaste;
+  /** What the request at the head of the queue wants; 0 when nobody waits. */
+  readonly headSize: () => number;
   readonly runningList: () => number[];
 }
 
@@ -157,6 +159,7 @@ export function createContiguous(traffic: Traffic, options: ContiguousOptions): 
     space,
     owned,
     waste,
+    headSize: () => (queue.size > 0 ? slabSize(arena, reserve(atDeque(queue, 0))) : 0),
     slabOf: (request) =>
       starts[request]! < 0 ? undefined : { start: starts[request]!, size: slabSize(arena, reserve(request)) },
     runningList: () => [...running],

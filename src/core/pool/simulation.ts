@@ -49,7 +49,7 @@ export interface SimulationOptions {
   readonly clock: Clock;
   /** Room is sampled every so many steps; 1 is exact. */
   readonly sampleEvery?: number;
-  /** Between a step's decisions and its end, when everything it allocated is held. */
+  /** Between a step's decisions and its end, when everything it allocated is held; also when it allocated nothing. */
   readonly onStep?: (now: number) => void;
 }
 
@@ -159,6 +159,7 @@ export function createSimulation(scheduler: Scheduler, options: SimulationOption
     count();
     if (step.count === 0 && step.finishedCount === 0 && scheduler.running() === 0) {
       // Nobody runs, nothing is held, and still the head does not fit: it never will.
+      onStep?.(now);
       const request = scheduler.dropHead();
       if (request >= 0) {
         reject(request, 'It does not fit the empty pool.');

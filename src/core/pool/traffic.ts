@@ -54,7 +54,7 @@ export interface TrafficBuilder {
 
 /** Collects requests one by one; the arrays double as they fill. */
 export function trafficBuilder(name: string, constantOutput?: number): TrafficBuilder {
-  const contents = createContents();
+  const contents = createContents(16);
   const columns = createColumns(256);
   let capacity = 256;
   let count = 0;

@@ -204,12 +204,14 @@ describe('the answers of a run', () => {
   };
 
   it('residency: survival falls with think time in a small pool, and stays whole in a large one', () => {
-    const large = residencyStudy(chat, options, clock, machine);
-    const small = residencyStudy(chat, { ...options, blocks: 201 }, clock, machine);
+    const large = residencyStudy(chat, { ...options, blocks: 20_001 }, clock, machine);
+    const small = residencyStudy(chat, options, clock, machine);
     expect(large.reduce((sum, { turns }) => sum + turns, 0)).toBe(
       [...chat.after].filter((before) => before >= 0).length,
     );
-    expect(large.every(({ survival }) => survival > 0.5)).toBe(true);
+    expect(large.every(({ survival, cachedShare }) => survival === 1 && cachedShare === 1)).toBe(true);
+    const survivals = small.map(({ survival }) => survival);
+    expect(survivals).toEqual([...survivals].sort((a, b) => b - a));
     expect(small.at(-1)?.survival).toBeLessThan(small[0]?.survival ?? 0);
     expect(small.at(-1)?.advice).not.toBe('prefix cache');
     expect(large[0]?.advice).toBe('prefix cache');
