@@ -242,6 +242,9 @@ export interface Finding {
   readonly refuses?: false;
 }
 
+/** `batchTokens` of an engine whose running requests are not limited by the tokens of a step. */
+export const NO_STEP_LIMIT = Number.MAX_SAFE_INTEGER;
+
 /** Options with the defaults of that version and hardware filled in. */
 export interface Configuration {
   readonly version: EngineVersion;

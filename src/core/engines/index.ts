@@ -1,9 +1,11 @@
 /** Every engine, in the order they are offered. Adding one is its folder and a line here. */
 import type { Engine } from './engine';
+import { llamaCpp } from './llama-cpp';
+import { lmdeploy } from './lmdeploy';
 import { tensorrtLlm } from './tensorrt-llm';
 import { vllm } from './vllm';
 
 // biome-ignore lint/suspicious/noExplicitAny: each engine's configuration is its own; the planner only hands it back.
-export const ENGINES: readonly Engine<any>[] = [vllm, tensorrtLlm];
+export const ENGINES: readonly Engine<any>[] = [vllm, llamaCpp, tensorrtLlm, lmdeploy];
 
 export const engineOf = (id: string) => ENGINES.find((engine) => engine.id === id);
