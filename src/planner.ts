@@ -12,6 +12,7 @@ import {
   type Given,
   type Hardware,
   type Layout,
+  type Outcome,
   type Placement,
   type Pool,
   type Workload,
@@ -215,7 +216,7 @@ function planned(start: Start, { outcome, tells }: Answered, input: RoadInput): 
     ...[...configuration.findings, ...layout.findings].map((finding) => ({ finding })),
     ...optionFindings(launch, engine, configuration.version.text),
     ...placementFindings(launch, configuration.placement, hardware),
-    ...unknownFindings(start, model, pool !== undefined),
+    ...unknownFindings(start, model, outcome),
     ...tells.map((finding) => ({ finding })),
   );
   return {
@@ -265,13 +266,19 @@ const blocksByGroup = (layout: Layout, tokens: number): string =>
     .join(' + ');
 
 /** What is missing for an answer in blocks. */
-function unknownFindings({ hardware, ask }: Start, model: Model, known: boolean): readonly Located[] {
-  if (known) {
+function unknownFindings(
+  { engine, hardware, given, ask }: Start,
+  model: Model,
+  { pool, budget, layout }: Outcome,
+): readonly Located[] {
+  const onHost = layout.findings.some((f) => f.code === 'kv-on-host');
+  const unheld = engine.fixedPool === true && !budget && given.kvMemory === undefined && !onHost;
+  if (pool && !unheld) {
     return [];
   }
   if (!hardware && !ask.has('gpu')) {
-    const message =
-      'The GPU is not known, so blocks and requests are not either. Say it in a comment, `# kv-planner: gpu=H100-80GB`, or set it for the workspace.';
+    const missing = unheld ? 'whether the caches find room is not known' : 'blocks and requests are not';
+    const message = `The GPU is not known, so ${missing} either. Say it in a comment, \`# kv-planner: gpu=H100-80GB\`, or set it for the workspace.`;
     return [{ finding: { code: 'gpu-unknown', severity: 'information', message, fixes: [] } }];
   }
   if (hardware && !model.weights) {

@@ -33,7 +33,8 @@ function starts(plan: Plan): Answer {
   if (plan.starts === false) {
     return { label: 'Starts', tone: 'bad', text: `no. ${whyNot(plan)}` };
   }
-  const why = plan.kv?.pool ? straddles(plan) : missing(plan);
+  const unknownGpu = plan.findings.some((f) => f.code === 'gpu-unknown');
+  const why = plan.kv?.pool && !unknownGpu ? straddles(plan) : missing(plan);
   return { label: 'Starts', tone: 'unsure', text: `not known. ${why}` };
 }
 

@@ -46,10 +46,14 @@ export function capacityOf(input: CapacityInput): Capacity {
         ),
       { range: capped(paged.requests, most) },
     ),
-    limitedBy: limit && limit.figure.value < paged.requests.value ? limit.by : memoryLimit(input),
+    limitedBy: limit && isLimited(limit.figure.value, input, paged) ? limit.by : memoryLimit(input),
     transferBytes: role === 'prefill' ? transferOf(layout, workload, maxLength) : undefined,
   };
 }
+
+/** Slots are as many as sequences: it is their number that limits. */
+const isLimited = (most: number, { layout }: Sizes, paged: Capacity['paged']): boolean =>
+  layout.allocator === 'slots' ? most <= paged.requests.value : most < paged.requests.value;
 
 /** Sequences are limited by number, and by the tokens of one step: each running one asks for at least one. */
 function engineLimitOf(input: CapacityInput): { readonly figure: Figure; readonly by: Limit } | undefined {

@@ -29,7 +29,7 @@ export function versionOf(
     return latest;
   }
   const text = asked.text.replace(/^v/i, '');
-  if (!/^\d+(\.\d+)*/.test(text)) {
+  if (!/^b?\d+(\.\d+)*/.test(text)) {
     return { ...latest, note: `“${asked.text}” names no version: planned with the rules of ${newest}.` };
   }
   return { text, origin: asked.origin, note: noteOf(text, title, oldest, newest) };

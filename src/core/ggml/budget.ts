@@ -18,11 +18,15 @@ export function budgetOf(
   given: Given,
 ): Budget | undefined {
   const devices = devicesOf(c);
-  if (devices.includes(HOST)) {
+  if (devices.includes(HOST) || (c.weightsMoved && given.weights === undefined)) {
     return undefined;
   }
-  const { spec, sizes, split } = c;
-  const terms = devices.map((device) => termsOf({ model, spec, sizes, split, hardware, given, device }));
+  const { spec, sizes, split, fit } = c;
+  const keep = (device: number) =>
+    fit?.movesLayers && c.experts && given.weights === undefined ? deviceBytes(c, device) + fit.margin : undefined;
+  const terms = devices.map((device) =>
+    termsOf({ model, spec, sizes, split, hardware, given, device, keep: keep(device) }),
+  );
   if (!terms.every((t): t is Terms => t !== undefined)) {
     return undefined;
   }

@@ -1,5 +1,5 @@
 /** What an engine built on llama.cpp's library settles before it is laid out. */
-import type { Configuration, Finding } from '../engines/engine';
+import type { Configuration } from '../engines/engine';
 import type { Split } from './devices';
 import type { GgmlRules } from './rules';
 import type { Cache, ContextSpec, Sizes } from './sizes';
@@ -34,18 +34,11 @@ export interface GgmlConfiguration extends Configuration {
   readonly dtypeKey: string;
   /** A mixture of experts: experts go to the host before layers do. */
   readonly experts: boolean;
+  /** Weights are where an option puts them, which is not followed. */
+  readonly weightsMoved: boolean;
   /** What the command line's option gives: tokens over all sequences, or of one. */
   readonly optionTokens: (perSequence: number) => number;
 }
-
-/** Said of rules that the reference gives as approximate. */
-export const approximate = (rule: string, option?: string): Finding => ({
-  code: 'approximate',
-  severity: 'information',
-  message: `Approximate: ${rule}`,
-  option,
-  fixes: [],
-});
 
 export const cacheTitle = (c: Cache): string =>
   ({ kv: 'keys and values', sliding: 'windows', indexer: 'index keys', recurrent: 'states' })[c.kind];

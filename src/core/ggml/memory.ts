@@ -16,6 +16,8 @@ export interface MemoryInput {
   readonly hardware: Hardware;
   readonly given: Given;
   readonly device: number;
+  /** Bytes that must stay free: experts of a mixture make room for them. */
+  readonly keep?: number;
 }
 
 export interface Term {
@@ -42,14 +44,28 @@ export function termsOf(input: MemoryInput): Terms | undefined {
   }
   const compute = given.activations === undefined ? computeTerm(input) : stated(given.activations);
   const other = given.other === undefined ? otherTerm(input) : stated(given.other);
-  const used = addEstimates(weights.estimate, compute.estimate, other.estimate);
+  const fitting = input.keep === undefined ? weights : yielding(weights, input, compute, other);
+  const used = addEstimates(fitting.estimate, compute.estimate, other.estimate);
   const left = subtractEstimates(hardware.memory, used);
   return {
-    weights,
+    weights: fitting,
     compute,
     other,
     left: between(Math.floor(left.low), Math.floor(left.value), Math.floor(left.high)),
   };
+}
+
+/** Weights that fit beside all else; the others stay on the host. */
+function yielding(weights: Term, { hardware, keep = 0 }: MemoryInput, compute: Term, other: Term): Term {
+  const most = Math.max(0, hardware.memory.value - compute.estimate.value - other.estimate.value - keep);
+  const { low, value, high } = weights.estimate;
+  return value <= most
+    ? weights
+    : {
+        ...weights,
+        estimate: round(between(Math.min(low, most), most, Math.min(high, most))),
+        why: `what fits: experts beyond it stay in the host’s memory (all together ${formatBytes(value)})`,
+      };
 }
 
 const stated = (bytes: number): Term => ({
