@@ -1,5 +1,5 @@
 /** Replays what vLLM's own KV cache manager and scheduler did, step by step, and compares everything that was recorded. */
-import { freeQueue, usage } from '../../src/core/pool/block-pool';
+import { freeQueue, hasHash, ownersOf, usage } from '../../src/core/pool/block-pool';
 import { addRun, createContents, runsOfTokens, type Text } from '../../src/core/pool/content';
 import {
   admit,
@@ -218,10 +218,10 @@ function stateOf(kv: KvCache, sequences: ReadonlyMap<string, Sequence>, only?: s
         .map(([id, { slot }]) => [id, kv.groups.map((_, group) => [...tableOf(kv, slot, group)])]),
     ),
     free: freeQueue(pool),
-    cached: ids.filter((block) => pool.hashGroup[block] !== 0),
+    cached: ids.filter((block) => hasHash(pool, block)),
     usage: round6(usage(pool)),
     ref: Object.fromEntries(
-      ids.filter((block) => (pool.references[block] ?? 0) > 0).map((block) => [block, pool.references[block] ?? 0]),
+      ids.filter((block) => ownersOf(pool, block) > 0).map((block) => [block, ownersOf(pool, block)]),
     ),
   };
 }

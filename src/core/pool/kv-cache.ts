@@ -1,5 +1,13 @@
 // biome-ignore-all lint/style/noNonNullAssertion: typed arrays; every index is in range by construction
-import { type BlockPool, createBlockPool, NULL_BLOCK, releaseBlocks, takeBlock, touchBlock } from './block-pool';
+import {
+  type BlockPool,
+  createBlockPool,
+  NULL_BLOCK,
+  ownersOf,
+  releaseBlocks,
+  takeBlock,
+  touchBlock,
+} from './block-pool';
 import { createContents, createReader, grown, type Reader, startReading, type Text } from './content';
 import type { Misses } from './misses';
 import { storeFullBlocks } from './store';
@@ -217,7 +225,6 @@ const requiredBlocks = (kv: KvCache, group: number, tokens: number): number =>
 
 /** Free blocks that giving this request room for `tokens` would use, counting hits that nobody holds right now. */
 function blocksToAllocate(kv: KvCache, slot: number, tokens: number, computed: number, capped: boolean): number {
-  const { references } = kv.pool;
   let sum = 0;
   for (let group = 0; group < kv.groups.length; group++) {
     const held = kv.lengths[slot * kv.groups.length + group]!;
@@ -233,7 +240,7 @@ function blocksToAllocate(kv: KvCache, slot: number, tokens: number, computed: n
     const skipped = Math.floor(skippedTokens(kv, group, computed) / kv.groups[group]!.blockSize);
     sum += Math.max(required - Math.max(skipped, hits), 0);
     for (let i = skipped, found = kv.hits[group]!; i < hits; i++) {
-      if (found[i] !== NULL_BLOCK && references[found[i]!] === 0) {
+      if (found[i] !== NULL_BLOCK && ownersOf(kv.pool, found[i]!) === 0) {
         sum++;
       }
     }

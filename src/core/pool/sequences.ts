@@ -1,5 +1,5 @@
 // biome-ignore-all lint/style/noNonNullAssertion: typed arrays; every index is in range by construction
-import { NULL_BLOCK, noteChange, type Watch } from './block-pool';
+import { NULL_BLOCK } from './block-pool';
 import { grown } from './content';
 
 /**
@@ -21,7 +21,6 @@ export interface SequencePool {
   readonly freeIds: number[];
   /** Blocks copied because somebody wrote to a shared one. */
   copies: number;
-  watch: Watch | undefined;
 }
 
 /** Block 0 stays unused, as the null block of the other pools, so that ids mean the same everywhere. */
@@ -38,25 +37,18 @@ export function createSequencePool(blocks: number, blockSize: number): SequenceP
     tokens: [],
     freeIds: [],
     copies: 0,
-    watch: undefined,
   };
 }
 
 function takeFree(pool: SequencePool): number {
   const block = pool.stack[--pool.free]!;
   pool.references[block] = 1;
-  if (pool.watch !== undefined) {
-    noteChange(pool.watch, block);
-  }
   return block;
 }
 
 function dropReference(pool: SequencePool, block: number): void {
   if (--pool.references[block]! === 0) {
     pool.stack[pool.free++] = block;
-  }
-  if (pool.watch !== undefined) {
-    noteChange(pool.watch, block);
   }
 }
 
@@ -136,9 +128,6 @@ export function forkSequence(pool: SequencePool, parent: number): number {
     const block = from[i]!;
     table[i] = block;
     pool.references[block]!++;
-    if (pool.watch !== undefined) {
-      noteChange(pool.watch, block);
-    }
   }
   pool.lengths[child] = length;
   pool.tokens[child] = pool.tokens[parent]!;

@@ -1,5 +1,6 @@
 // biome-ignore-all lint/style/noNonNullAssertion: typed arrays; every index is in range by construction
 
+import { hasHash, nextFree, ownersOf } from './block-pool';
 import { tableOf } from './kv-cache';
 import { nodesOf } from './radix';
 import { entriesOf, freeBlocks } from './reuse-tree';
@@ -123,13 +124,13 @@ const leavingCount = (blocks: number): number => Math.max(4, Math.ceil(blocks / 
 function paintV1({ kv, requests, runningList, slotOf }: Of<'vllm-v1'>['scheduler'], view: PoolView): void {
   const { pool } = kv;
   for (let block = 1; block < pool.blocks; block++) {
-    if (pool.hashGroup[block] !== 0 && pool.references[block] === 0) {
+    if (hasHash(pool, block) && ownersOf(pool, block) === 0) {
       setCell(view, block, CELL.cached, view.cellTokens, 0);
     }
   }
-  let at = pool.next[pool.blocks]!;
-  for (let i = leavingCount(pool.blocks); i > 0 && at !== pool.blocks; i--, at = pool.next[at]!) {
-    if (pool.hashGroup[at] !== 0) {
+  let at = nextFree(pool);
+  for (let i = leavingCount(pool.blocks); i > 0 && at !== pool.blocks; i--, at = nextFree(pool, at)) {
+    if (hasHash(pool, at)) {
       setCell(view, at, CELL.leaving, view.cellTokens, 0);
     }
   }
@@ -137,7 +138,7 @@ function paintV1({ kv, requests, runningList, slotOf }: Of<'vllm-v1'>['scheduler
     kv.groups.forEach(({ blockSize }, group) => {
       tableOf(kv, slotOf(request), group).forEach((block, i) => {
         if (block !== 0) {
-          setOwned(view, block, pool.references[block]!, requests.computed[request]! - i * blockSize, request, i);
+          setOwned(view, block, ownersOf(pool, block), requests.computed[request]! - i * blockSize, request, i);
         }
       });
     });

@@ -12,8 +12,10 @@ import {
   freeQueue,
   freeRoom,
   type GroupSpec,
+  hashOf,
   type KvCache,
   NULL_BLOCK,
+  ownersOf,
   type SequencePool,
   STATUS,
   sequenceTable,
@@ -76,7 +78,7 @@ function checkCache(kv: KvCache, slots: readonly number[]): void {
     });
   }
   owners[NULL_BLOCK] = 1;
-  expect(pool.references).toEqual(owners);
+  expect(Int32Array.from(owners, (_, block) => ownersOf(pool, block))).toEqual(owners);
   const free = freeQueue(pool);
   expect(free.length).toBe(pool.free);
   expect(new Set(free).size).toBe(free.length);
@@ -89,11 +91,11 @@ function checkHashes(pool: BlockPool): void {
   let hashed = 0;
   let reusable = 0;
   for (let block = 1; block < pool.blocks; block++) {
-    const group = pool.hashGroup[block] ?? 0;
-    if (group > 0) {
+    const hash = hashOf(pool, block);
+    if (hash) {
       hashed++;
-      reusable += pool.references[block] === 0 ? 1 : 0;
-      expect(findBlock(pool, pool.hashLo[block] ?? 0, pool.hashHi[block] ?? 0, group - 1)).toBeGreaterThan(0);
+      reusable += ownersOf(pool, block) === 0 ? 1 : 0;
+      expect(findBlock(pool, hash.lo, hash.hi, hash.group)).toBeGreaterThan(0);
     }
   }
   expect(pool.hashed).toBe(hashed);
@@ -109,7 +111,7 @@ function checkWrites(scheduler: VllmV1): void {
       const next = kind === 'state' ? 0 : Math.floor((requests.computed[request] ?? 0) / blockSize);
       const block = table[next];
       if (block !== undefined) {
-        expect(kv.pool.references[block]).toBe(1);
+        expect(ownersOf(kv.pool, block)).toBe(1);
       }
     });
   }
