@@ -1,6 +1,7 @@
 /** Where the setting behind a number stands. */
-import type { Configuration, Engine, Setting } from '../core/engines/engine';
+import type { Configuration, Engine } from '../core/engines/engine';
 import type { OptionRole } from '../core/engines/option';
+import { settingOrigin } from '../core/engines/setting-origin';
 import type { Origin } from '../core/figure';
 
 /** The setting that counts for a role, as an origin: its line, or that it is a default and why. */
@@ -10,11 +11,4 @@ export function settingOrigins(engine: Engine, configuration: Configuration): (r
     const setting = configuration.settings.findLast((s) => names.has(s.name) && s.value !== undefined);
     return setting && settingOrigin(setting, `${engine.title} ${configuration.version.text}`);
   };
-}
-
-function settingOrigin({ name, raw, line, origin, how }: Setting, engine: string): Origin {
-  if (origin === 'default') {
-    return { kind: 'default', text: `${name} ${raw}: default of ${engine}${how ? `, ${how}` : ''}` };
-  }
-  return { kind: origin, text: `${name} ${raw}${line === undefined ? '' : `, line ${line}`}`, line };
 }

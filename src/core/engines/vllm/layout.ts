@@ -21,7 +21,7 @@ export function layoutOf(model: Model, c: VllmConfiguration): Layout {
   const tallies = c.stages.map((_, stage) => grouping.groups.map((g) => tallyOf(g, grouping.specs, stage, stageOf)));
   const ranks = tallies.map((own, stage) => rankOf(stage, own, grouping, c));
   const largest = Math.max(...ranks.map((r) => r.bytesPerBlock));
-  const build = (rank: number): Layout => seenFrom(rank, { c, grouping, ranks, tallies, build });
+  const build = (rank: number): Layout => seenFrom(rank, { model, c, grouping, ranks, tallies, build });
   return build(ranks.findIndex((r) => r.bytesPerBlock === largest));
 }
 
@@ -113,6 +113,7 @@ function rankOf(stage: number, groups: readonly (readonly Tally[])[], grouping: 
 }
 
 interface Parts {
+  readonly model: Model;
   readonly c: VllmConfiguration;
   readonly grouping: Grouping;
   readonly ranks: readonly Rank[];
@@ -121,7 +122,7 @@ interface Parts {
   readonly build: (rank: number) => Layout;
 }
 
-function seenFrom(decidingRank: number, { c, grouping, ranks, tallies, build }: Parts): Layout {
+function seenFrom(decidingRank: number, { model, c, grouping, ranks, tallies, build }: Parts): Layout {
   const rank = ranks[decidingRank] as Rank;
   const own = tallies[decidingRank] as readonly (readonly Tally[])[];
   const all = own.flat();
@@ -137,12 +138,12 @@ function seenFrom(decidingRank: number, { c, grouping, ranks, tallies, build }: 
     groups,
     ranks,
     decidingRank,
-    bytesPerToken: figure(rank.bytesPerToken, 'bytes', () => explainToken(all, c, rank.bytesPerToken), perGpu),
-    bytesPerTokenTotal: figure(whole, 'bytes', () => explainTotal(tallies.flat(2), c, whole), {
+    bytesPerToken: figure(rank.bytesPerToken, 'bytes', () => explainToken(all, model, c, rank.bytesPerToken), perGpu),
+    bytesPerTokenTotal: figure(whole, 'bytes', () => explainTotal(tallies.flat(2), model, c, whole), {
       scope: 'whole deployment',
     }),
-    fixedBytes: figure(rank.fixedBytes, 'bytes', () => explainFixed(all, rank.fixedBytes), perGpu),
-    bytesPerBlock: figure(rank.bytesPerBlock, 'bytes', () => explainBlock(groups, rank), perGpu),
+    fixedBytes: figure(rank.fixedBytes, 'bytes', () => explainFixed(all, model, rank.fixedBytes), perGpu),
+    bytesPerBlock: figure(rank.bytesPerBlock, 'bytes', () => explainBlock(groups, c, rank), perGpu),
     groupBlocks: (tokens) => grouping.groups.map((g) => blocksOf(g, tokens, c)),
     payload: (tokens) => total(all, (s) => payloadOf(s, tokens, c)),
     wholePayload: (tokens) => total(tallies.flat(2), (s) => wholePayloadOf(s, tokens, c.placement.tensor)),

@@ -3,9 +3,12 @@ import { requestBlocks } from '../../capacity/longest';
 import { figure, type Origin } from '../../figure';
 import { type Estimate, exactly, GiB, isExact, pythonRound2, toFixedHalfEven, withCommas } from '../../units';
 import type { HostTier, Layout, Logged, Pool, Rank } from '../engine';
+import { settingOriginsOf } from '../setting-origin';
 import type { VllmConfiguration } from './configure';
 
 const SOURCE = 'vLLM 0.28, v1/core/kv_cache_utils.py';
+
+const written = (c: VllmConfiguration, name: string) => settingOriginsOf(c.settings, [name], `vLLM ${c.version.text}`);
 
 export function poolOf(c: VllmConfiguration, layout: Layout, kv: readonly Estimate[], origin: Origin): Pool {
   const blocksAt = (rank: number, at: keyof Estimate) =>
@@ -36,7 +39,7 @@ export function poolOf(c: VllmConfiguration, layout: Layout, kv: readonly Estima
           : {
               symbols: 'num-gpu-blocks-override × bytes per block',
               numbers: `${withCommas(blocks)} × ${withCommas(bytesPerBlock)} = ${withCommas(own.value)}`,
-              origins: [origin],
+              origins: written(c, 'num-gpu-blocks-override'),
             },
       { scope: 'per GPU', range: isExact(own) ? undefined : own },
     ),
@@ -52,7 +55,7 @@ export function poolOf(c: VllmConfiguration, layout: Layout, kv: readonly Estima
           c.blocksOverride === undefined
             ? `⌊${withCommas(own.value)} ÷ ${withCommas(bytesPerBlock)}⌋ = ${withCommas(blocks)}`
             : withCommas(blocks),
-        origins: [origin],
+        origins: c.blocksOverride === undefined ? [origin] : written(c, 'num-gpu-blocks-override'),
         source: `${SOURCE} :: get_num_blocks`,
       }),
       { range: range((n) => n) },
@@ -171,7 +174,7 @@ function explainConcurrency(blocks: number, length: number, c: VllmConfiguration
   return {
     symbols: 'blocks ÷ blocks of one request of max length',
     numbers: `${withCommas(blocks)} ÷ ${withCommas(requestBlocks(layout, length))} = ${value}`,
-    origins: [{ kind: 'derived' as const, text: `max length ${withCommas(length)}` }],
+    origins: written(c, 'max-model-len'),
     source: `${SOURCE} :: get_max_concurrency_for_kv_cache_config`,
   };
 }
