@@ -6,7 +6,7 @@ import { linesOf, type Position } from '../launch/lines';
 import type { KvPlan, Plan } from '../planner';
 import { intervalOf } from './amounts';
 import { answersOf } from './answers';
-import { comparison } from './comparison';
+import { byLength, comparison, steps } from './comparison';
 import {
   type Block,
   clean,
@@ -16,8 +16,9 @@ import {
   type Row,
   type Section,
 } from './document';
-import { exactBytes, isEstimated, numberOf, wordsOf } from './numbers';
+import { isEstimated, numberOf } from './numbers';
 import type { PlannedFile } from './planned';
+import { rowOf } from './rows';
 
 export function reportOf(files: readonly PlannedFile[]): ReportText {
   return {
@@ -44,6 +45,8 @@ function planTextOf(plan: Plan, places: (offset: number) => Position): PlanText 
     plan.kv && blocks(plan.kv),
     plan.budget && memory(plan),
     plan.capacity && comparison(plan.capacity),
+    plan.capacity && steps(plan.capacity),
+    byLength(plan),
     findings(plan, places),
     origins(plan),
     options(plan),
@@ -70,13 +73,6 @@ function gpusOf({ hardware, placement }: Plan): string {
   return used === undefined ? hardware.name : `${used} × ${hardware.name}`;
 }
 
-/** A figure as a row, with its formula: in symbols, then with numbers in. */
-function rowOf(label: string, figure: Figure): Row {
-  const { symbols, numbers } = figure.explain();
-  const value = figure.unit === 'bytes' && !isEstimated(figure) ? exactBytes(figure.value) : wordsOf(figure);
-  return { label, value, how: [symbols, numbers].filter(Boolean).map(clean) };
-}
-
 function tokens({ layout, atMaxLength }: KvPlan): Section {
   const rows = [
     rowOf('One token, per GPU', layout.bytesPerToken),
@@ -93,7 +89,7 @@ function tokens({ layout, atMaxLength }: KvPlan): Section {
 function blocks({ layout, pool }: KvPlan): Section {
   const rows: Row[] = [
     { label: 'Stored as', value: clean(storedAs(layout.dtype)) },
-    { label: 'Block size', value: `${withCommas(layout.blockSize)} tokens` },
+    { label: 'Block size', value: layout.blockSize === 1 ? '1 token' : `${withCommas(layout.blockSize)} tokens` },
     rowOf('One block, per GPU', layout.bytesPerBlock),
   ];
   if (pool) {
@@ -167,7 +163,7 @@ function ranks({ layout, pool }: KvPlan): Block[] {
         { title: 'Blocks', numeric: true },
       ],
       rows: layout.ranks.map((r, i) => [
-        i === deciding ? `${r.stage} (decides)` : String(r.stage),
+        `${r.stage + 1} of ${layout.ranks.length}${i === deciding ? ' (decides)' : ''}`,
         withCommas(r.layers),
         withCommas(r.bytesPerToken),
         withCommas(r.bytesPerBlock),

@@ -2,8 +2,12 @@
 import { type BudgetResult, summaryOf, termSummaries } from './budget-case';
 import { replayBudgets } from './budgets';
 import { replayHybrids } from './hybrids';
+import { replayLmdeploy } from './lmdeploy';
 import { replayLogs } from './logs';
 import { replayProfiles } from './profiles';
+import { replayCrosschecks, replaySglangLogs, replaySglangVectors } from './sglang';
+import { replayTensorrtLlm } from './tensorrt-llm';
+import { replayTgi } from './tgi';
 import { differences, vllmVectors } from './vectors';
 
 const verbose = !process.argv.includes('--quiet');
@@ -35,6 +39,12 @@ const vectors = vllmVectors().map(([id, vector]) => {
 table('golden-vllm-sglang.json, vllm/', vectors);
 table('vllm-logs.json', replayLogs());
 table('hybrid-logs.json', replayHybrids());
+table('other-logs.json, TensorRT-LLM', replayTensorrtLlm());
+table('other-logs.json, LMDeploy', replayLmdeploy());
+table('other-logs.json, TGI', replayTgi());
+table('golden-vllm-sglang.json, sgl/', replaySglangVectors());
+table('other-logs.json, SGLang', replaySglangLogs());
+table('kv-crosschecks.json, SGLang', replayCrosschecks());
 
 const gib = (x: number): string => x.toFixed(2);
 const percent = (share: number): string => `${(100 * share).toFixed(2)} %`;

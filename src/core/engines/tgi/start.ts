@@ -1,0 +1,16 @@
+/** The words that start Text Generation Inference in a file. */
+import type { StartWords } from '../engine';
+
+/** The images start the launcher; all of it may come from the environment. */
+export const TGI_START: StartWords = {
+  commands: [['text-generation-launcher']],
+  modules: [],
+  images: [
+    /(?:^|\/)text-generation-inference(?:-[a-z0-9.]+)*$/i,
+    /(?:^|\/)huggingface-pytorch-tgi-inference$/i,
+    /(?:^|\/)huggingface-text-generation-inference(?:-[a-z0-9.-]+)?$/i,
+  ],
+  imageEntry: ['text-generation-launcher'],
+  modelOption: 'model-id',
+  positionalModel: false,
+};
