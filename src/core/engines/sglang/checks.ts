@@ -1,0 +1,128 @@
+/** What a launch of SGLang should know beyond its numbers: how requests are admitted, and what would make it start. */
+import { formatBytes, withCommas } from '../../units';
+import type { Budget, Checked, Finding } from '../engine';
+import { isLatent } from './backend';
+import type { SglangConfiguration } from './configure';
+import { refusal } from './refusals';
+
+type Case = Checked<SglangConfiguration>;
+
+export const checksOf = (checked: Case): readonly Finding[] =>
+  [noMemory, cappedByStates, repeatedLatents, admission].flatMap((check) => check(checked));
+
+/** Source: SGLang 0.5.18, srt/mem_cache/kv_cache_configurator.py. */
+function noMemory({ verdict, pool, budget, configuration: c }: Case): readonly Finding[] {
+  if (verdict?.starts !== false || !pool || pool.blocks.value > 0 || (pool.blocks.range?.high ?? 0) > 0) {
+    return [];
+  }
+  const share = c.share?.share.value;
+  const least = budget && leastShare(budget);
+  if (share === undefined || least === undefined) {
+    const current = share === undefined ? '' : ` Current value: mem_fraction_static=${share}`;
+    return [
+      refusal(
+        'no-kv-memory',
+        `Not enough memory. Please try to increase --mem-fraction-static.${current}`,
+        'mem-fraction-static',
+      ),
+    ];
+  }
+  const needed = Math.ceil(least * 1000) / 1000;
+  const said = c.rules.namesShare
+    ? `Loaded weights leave no GPU memory for the KV cache under --mem-fraction-static=${share}. Raise --mem-fraction-static above ${needed.toFixed(3)} (minimum viable = 1 - available/pre = ${least.toFixed(4)}, estimated).`
+    : `Not enough memory. Please try to increase --mem-fraction-static. Current value: mem_fraction_static=${share}. Weights alone take ${needed.toFixed(3)} of what is free (estimated).`;
+  const room = Math.floor((least + 0.5 * (1 - least)) * 100) / 100;
+  const fits = room > needed && room < 0.99;
+  const fix = { title: `Set mem-fraction-static to ${room}`, option: 'mem-fraction-static', value: String(room) };
+  const none = 'No share leaves enough for activations and graphs: more GPUs, or smaller weights, do.';
+  return [refusal('no-kv-memory', fits ? said : `${said} ${none}`, 'mem-fraction-static', fits ? [fix] : [])];
+}
+
+/** Share of what was free before loading that the weights take. */
+function leastShare({ total, weights, other }: Budget): number | undefined {
+  const free = total.value - other.figure.value;
+  return free > 0 ? weights.figure.value / free : undefined;
+}
+
+/** Source: SGLang 0.5.18, srt/mem_cache/kv_cache_configurator.py. */
+function cappedByStates({ pool, configuration: c }: Case): readonly Finding[] {
+  const slots = pool?.parts?.find((p) => p.name === 'states')?.blocks;
+  const written = c.running;
+  const most = slots && Math.floor((slots.range?.high ?? slots.value) / c.states.slotsPerRequest);
+  if (most === undefined || written === undefined || written <= most) {
+    return [];
+  }
+  return [
+    {
+      code: 'capped-by-states',
+      severity: 'warning',
+      option: 'max-running-requests',
+      message: `max_running_requests is capped to ${most} by the mamba state cache: each running request takes ${c.states.slotsPerRequest} of ${withCommas(slots?.range?.high ?? slots?.value ?? 0)} state slots (${c.states.strategy}).`,
+      fixes: [
+        {
+          title: `Set max-running-requests to ${most * c.placement.attentionData}`,
+          option: 'max-running-requests',
+          value: String(most * c.placement.attentionData),
+        },
+      ],
+    },
+  ];
+}
+
+/** MLA under tensor parallelism alone keeps every request on every GPU. */
+function repeatedLatents({ asked, configuration: c, layout }: Case): readonly Finding[] {
+  const { attentionTensor, tensor, context } = c.placement;
+  if (!isLatent(asked.model) || attentionTensor / context <= 1) {
+    return [];
+  }
+  return [
+    {
+      code: 'latents-repeated',
+      severity: 'hint',
+      option: 'tp-size',
+      message: `MLA is not divided: each of ${attentionTensor} GPUs keeps the same ${formatBytes(layout.bytesPerToken.value)} of every token. With enable-dp-attention and dp-size ${tensor} each GPU keeps requests of its own (and repeats the attention weights).`,
+      fixes: [
+        { title: 'Add enable-dp-attention', option: 'enable-dp-attention', value: 'true' },
+        { title: `Set dp-size to ${tensor}`, option: 'dp-size', value: String(tensor) },
+      ],
+    },
+  ];
+}
+
+/** Output tokens beyond these are not counted before they come: CLIP_MAX_NEW_TOKENS. */
+const CLIP = 4096;
+/** The ratio falls from 0.7 to a seventh of it in 600 decode steps without retraction. */
+const FIRST_RATIO = 0.7;
+const FLOOR = 0.14;
+
+/** How many are admitted when each running one is expected to write `ratio` of what it may. */
+function admittedAt(ratio: number, tokens: number, { prompt, output }: Case['workload'], page: number): number {
+  const each = prompt + ratio * Math.min(output, CLIP);
+  const first = prompt + Math.min(output, CLIP) + page;
+  return tokens <= first ? 0 : Math.ceil((tokens - first) / each);
+}
+
+/** Source: SGLang 0.5.18, srt/managers/schedule_policy.py :: PrefillAdder, new_token_ratio_tracker.py. */
+function admission({ pool, workload, capacity, configuration: c }: Case): readonly Finding[] {
+  if (!pool || !capacity || pool.blocks.value === 0) {
+    return [];
+  }
+  const page = c.page.tokens;
+  const tokens = pool.blocks.value * page;
+  const start = Math.min(FIRST_RATIO * c.conservativeness, 1);
+  const counts = [start, start * FLOOR].map((ratio) => withCommas(admittedAt(ratio, tokens, workload, page)));
+  const about = pool.blocks.range ? 'about ' : '';
+  return [
+    {
+      code: 'admission',
+      severity: 'hint',
+      option: 'schedule-conservativeness',
+      message:
+        `SGLang admits a request while its prompt, its output (at most ${withCommas(CLIP)} tokens of it) and a page are fewer than the free and evictable tokens, less what running requests may still write × a ratio that falls from ${ratioText(start)} to ${ratioText(start * FLOOR)}. ` +
+        `By that, memory admits ${about}${counts[0]} fresh requests of this workload at first and up to ${about}${counts[1]} later; when tokens run out, those with the fewest output tokens are retracted and computed again.`,
+      fixes: [],
+    },
+  ];
+}
+
+const ratioText = (ratio: number): string => String(Number(ratio.toFixed(3)));
