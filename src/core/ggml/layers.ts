@@ -1,6 +1,6 @@
 /** Which layers of a model keep something, and what of it is not planned or will not be taken. */
-import { approximate, notCovered, refused, refuseLayers } from '../engines/coverage';
-import { EngineRefusal, type Finding } from '../engines/engine';
+import { notCovered, refused, refuseLayers } from '../engines/coverage';
+import { EngineRefusal } from '../engines/engine';
 import { ggmlType } from '../model/ggml-types';
 import { keepsNoCache, windowDefaults } from '../model/gguf-architectures';
 import type { KvLayer, Model } from '../model/model';
@@ -64,16 +64,6 @@ function covers(layer: KvLayer): true | string {
       return layer.kind === 'cross' ? 'cross-attention layers' : 'layers of a kind that no rule covers';
   }
 }
-
-export const approximations = (layers: readonly KvLayer[]): readonly Finding[] =>
-  layers.some((l) => l.kind === 'indexer')
-    ? [
-        approximate(
-          'the index keys of sparse attention are counted as one more cache of the same cells and type; how llama.cpp stores them was not checked against a log.',
-          'model',
-        ),
-      ]
-    : [];
 
 /** In the library's own words. Source: llama.cpp v0.5.0, src/llama-context.cpp :: llama_init_from_model. */
 export function refuseTypes(layers: readonly KvLayer[], { context, rules, typeOption, flashOption }: Wanted): void {

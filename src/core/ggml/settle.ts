@@ -4,7 +4,7 @@ import { type ConfigureInput, EngineRefusal } from '../engines/engine';
 import type { KvLayer } from '../model/model';
 import type { GgmlConfiguration } from './configuration';
 import { type Base, fittedTo } from './fit';
-import { approximations, cachedLayers, refuseTypes, refuseUncovered } from './layers';
+import { cachedLayers, refuseTypes, refuseUncovered } from './layers';
 import { type ContextSpec, RowError, type Sizes, sizesOf } from './sizes';
 import type { Wanted } from './wanted';
 
@@ -31,7 +31,7 @@ export function settle(input: ConfigureInput, wanted: Wanted): GgmlConfiguration
     batchTokens: Math.max(sizes.context.batch, wanted.context.sequences),
     tokensPerStep: 1,
     layers,
-    findings: [...wanted.findings, ...fitted.findings, ...approximations(layers)],
+    findings: [...wanted.findings, ...fitted.findings],
     rules: wanted.rules,
     spec: specAt(fitted.tokens),
     sizes,

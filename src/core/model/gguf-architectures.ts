@@ -4,12 +4,14 @@
  */
 
 export interface WindowDefaults {
-  /** Every so many layers one attends to everything; 0 = the file must list them. */
+  /** Every so many layers one attends to everything; 0 = the file must list them; 1 = none does. */
   readonly period: number;
   /** The layer that attends to everything comes first in its period. */
   readonly denseFirst?: true;
   /** Tokens of the window where the file does not say. */
   readonly window?: number;
+  /** Tokens of the window whatever the file says, if it states one at all. */
+  readonly fixed?: number;
   /** Attention within chunks. */
   readonly chunked?: true;
   /** Holds for files of exactly this many layers. */
@@ -18,25 +20,28 @@ export interface WindowDefaults {
 
 /** Architectures whose windows are honoured: others may state one (phi3, Mistral's llama), and keep everything. */
 const WINDOWS: ReadonlyMap<string, WindowDefaults> = new Map([
+  ['afmoe', { period: 4 }],
+  ['cohere2', { period: 4 }],
+  ['cohere2moe', { period: 4, denseFirst: true }],
+  ['exaone-moe', { period: 4, window: 128 }],
+  ['exaone4', { period: 4, window: 4096, layers: 64 }],
   ['gemma2', { period: 2, window: 4096 }],
   ['gemma3', { period: 6 }],
   ['gemma3n', { period: 5 }],
   ['gemma4', { period: 0 }],
   ['gpt-oss', { period: 2 }],
-  ['cohere2', { period: 4 }],
-  ['cohere2moe', { period: 4, denseFirst: true }],
-  ['llama4', { period: 4, window: 8192, chunked: true }],
-  ['exaone4', { period: 4, layers: 64 }],
-  ['exaone-moe', { period: 4 }],
-  ['olmo2', { period: 4 }],
-  ['afmoe', { period: 4 }],
-  ['plamo3', { period: 8 }],
-  ['smallthinker', { period: 4, denseFirst: true }],
+  ['granite_swa', { period: 0 }],
   ['laguna', { period: 4, denseFirst: true }],
+  ['lfm2', { period: 1 }],
+  ['lfm2moe', { period: 1 }],
+  ['llama4', { period: 4, window: 8192, fixed: 8192, chunked: true }],
+  ['maple', { period: 0 }],
   ['mellum', { period: 4 }],
-  ['lfm2', { period: 0 }],
-  ['lfm2moe', { period: 0 }],
   ['mimo2', { period: 0 }],
+  ['muse-glimmer', { period: 4 }],
+  ['olmo2', { period: 4 }],
+  ['plamo3', { period: 8 }],
+  ['smallthinker', { period: 4, denseFirst: true, fixed: 4096 }],
   ['step35', { period: 0 }],
 ]);
 
@@ -67,7 +72,14 @@ const HEADLESS_STATE = new Set([
 ]);
 
 /** Full attention at every so many layers, a state at the others. */
-const INTERVAL_STATE = new Set(['qwen3next', 'qwen35', 'qwen35moe', 'qwen4exp']);
+const INTERVAL_STATE: ReadonlyMap<string, number> = new Map([
+  ['qwen3next', 4],
+  ['qwen35', 4],
+  ['qwen35moe', 4],
+  ['minimax-01', 8],
+]);
+
+export const fullInterval = (architecture: string): number => INTERVAL_STATE.get(architecture) ?? 4;
 
 export type StateRule = 'all' | 'headless' | 'interval' | 'beside' | 'none';
 
@@ -82,7 +94,18 @@ export function stateRule(architecture: string): StateRule {
 }
 
 /** Caches that no rule here covers. */
-const UNCOVERED = new Set(['deepseek4', 'minimax-m3', 'minimax-text-01']);
+const UNCOVERED = new Set([
+  'bailingmoe3',
+  'deepseek4',
+  'dflash',
+  'dots3note',
+  'eagle3',
+  'gemma4-assistant',
+  'kimi-k3',
+  'minimax-m3',
+  'qwen4exp',
+  't5',
+]);
 
 export const isUncovered = (architecture: string): boolean => UNCOVERED.has(architecture);
 

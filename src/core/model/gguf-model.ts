@@ -4,7 +4,7 @@
  */
 import { ggmlTypeName } from './ggml-types';
 import type { GgufHeader, GgufTensor } from './gguf';
-import { isUncovered, OWN_LAYERS, stateRule, windowDefaults } from './gguf-architectures';
+import { fullInterval, isUncovered, OWN_LAYERS, stateRule, windowDefaults } from './gguf-architectures';
 import { fieldsOf, type GgufFields } from './gguf-fields';
 import { stateLayers } from './gguf-states';
 import { type KvLayer, type Model, ModelError } from './model';
@@ -89,7 +89,9 @@ function kvHeadsOf(f: GgufFields): readonly number[] {
 
 function isRecurrent(f: GgufFields, layer: number): boolean {
   const listed = f.flags('attention.recurrent_layers');
-  return listed ? (listed[layer] ?? false) : (layer + 1) % (f.whole('full_attention_interval') ?? 4) !== 0;
+  return listed
+    ? (listed[layer] ?? false)
+    : (layer + 1) % (f.whole('full_attention_interval') ?? fullInterval(f.architecture)) !== 0;
 }
 
 function attentionLayer(f: GgufFields, kvHeads: number, windowed: boolean, layer: number): readonly KvLayer[] {
@@ -111,10 +113,17 @@ function attentionLayer(f: GgufFields, kvHeads: number, windowed: boolean, layer
     return [{ kind: 'shared', kvHeads, headDim, valueDim }];
   }
   const defaults = windowDefaults(f.architecture);
-  const window = f.whole('attention.sliding_window') || defaults?.window;
-  return windowed && window
+  const window = windowOf(f);
+  return windowed && window > 0
     ? [{ kind: defaults?.chunked ? 'chunked' : 'sliding', kvHeads, headDim, valueDim, window }]
     : [{ kind: 'full', kvHeads, headDim, valueDim }];
+}
+
+/** 0 = no window: a file may say so. */
+function windowOf(f: GgufFields): number {
+  const defaults = windowDefaults(f.architecture);
+  const stated = f.whole('attention.sliding_window') ?? defaults?.window ?? 0;
+  return stated > 0 ? (defaults?.fixed ?? stated) : 0;
 }
 
 const ownLayers = (f: GgufFields): number =>
@@ -127,6 +136,9 @@ function windowedLayers(f: GgufFields): (layer: number) => boolean {
   const isOff = defaults?.layers !== undefined && defaults.layers !== f.blocks;
   if (!defaults || isOff) {
     return () => false;
+  }
+  if (defaults.period === 1) {
+    return () => true;
   }
   if (listed) {
     return (i) => listed[i] ?? false;

@@ -35,6 +35,10 @@ function shapesOf(f: GgufFields): readonly (StateShape | undefined)[] {
     const heads = Math.max(...(f.perLayer('attention.head_count') ?? [0]));
     return [{ type: 'kda', heads, headDim: kda, conv }];
   }
+  if (f.architecture === 'minimax-01') {
+    const heads = Math.max(...(f.perLayer('attention.head_count') ?? [0]));
+    return [{ type: 'linear', heads, headDim: f.required('attention.key_length') }];
+  }
   return [mixer(f, conv)];
 }
 

@@ -63,7 +63,7 @@ export function configure(input: ConfigureInput): GgmlConfiguration {
     ...placed.wanted,
     lengthCap: settings.number('kv-unified-per-slot'),
     pooled: slots.unified || (rules.streams === 'none' && slots.count > 1),
-    weightsMoved: ['override-tensor', 'cpu-moe', 'n-cpu-moe'].some((name) => settings.has(name)),
+    weightsMoved: ['override-tensor', 'cpu-moe', 'n-cpu-moe', 'n-cpu-ffn'].some((name) => settings.has(name)),
     contextOption: 'ctx-size',
     offloadOption: 'gpu-layers',
     typeOption: 'cache-type-k',

@@ -2,6 +2,7 @@
 import type { OptionSpec } from '../option';
 import { CONTEXT_OPTIONS } from './options-context';
 import { MODEL_OPTIONS, PLAIN_OPTIONS } from './options-model';
+import { OTHER_OPTIONS } from './options-other';
 
 /** `-nkvo` and its kin: short forms of a flag's opposite are options of their own on the command line. */
 const OPPOSITES: readonly OptionSpec[] = (
@@ -25,4 +26,5 @@ export const LLAMA_CPP_OPTIONS: readonly OptionSpec[] = [
   ...MODEL_OPTIONS,
   ...OPPOSITES,
   ...PLAIN_OPTIONS,
+  ...OTHER_OPTIONS,
 ];
