@@ -13,7 +13,7 @@ export interface Spread {
   readonly most: number;
 }
 
-export function spreadOf(values: Float64Array): Spread {
+function spreadOf(values: Float64Array): Spread {
   const sorted = values.slice().sort();
   const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
   const sum = sorted.reduce((a, b) => a + b, 0);

@@ -31,7 +31,7 @@ export interface Machine {
 }
 
 /** Shares of the stated peaks that kernels reach in practice; why every time here is an estimate. */
-export const REACHED = { bandwidth: 0.75, operations: 0.5, link: 0.8 } as const;
+const REACHED = { bandwidth: 0.75, operations: 0.5, link: 0.8 } as const;
 
 /**
  * Estimated seconds of one step by the roofline: the larger of reading (weights once, every cached key and value that

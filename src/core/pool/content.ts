@@ -155,10 +155,14 @@ function foldRun(reader: Reader, source: number, first: number): void {
 }
 
 /** Tokens of a block that is not plainly one run; the buffers are shared, calls do not nest. */
-const blockSources = new Int32Array(4096);
-const blockValues = new Int32Array(4096);
+let blockSources = new Int32Array(256);
+let blockValues = new Int32Array(256);
 
 function hashMixedBlock(reader: Reader, text: Text, size: number): void {
+  if (blockSources.length < size) {
+    blockSources = new Int32Array(size);
+    blockValues = new Int32Array(size);
+  }
   let consecutive = true;
   for (let i = 0; i < size; i++) {
     readToken(reader, text, i);
@@ -189,6 +193,3 @@ function readToken(reader: Reader, text: Text, into: number): void {
   }
   reader.position++;
 }
-
-/** Largest block that can be hashed: the largest any engine here allows. */
-export const LARGEST_BLOCK = blockSources.length;

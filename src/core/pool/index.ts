@@ -1,5 +1,4 @@
 /** The part of the core that behaves: block pools, prefix caches and schedulers of engines, and the traffic they serve. */
-
 export * from './answers';
 export * from './arena';
 export * from './block-pool';
@@ -14,6 +13,7 @@ export * from './lookup';
 export * from './misses';
 export * from './prefix';
 export * from './radix';
+export * from './radix-eviction';
 export * from './random';
 export * from './reuse-tree';
 export * from './scenes';
@@ -24,6 +24,7 @@ export * from './simulation';
 export * from './store';
 export * from './studies';
 export * from './trace-rows';
+export * from './trace-traffic';
 export * from './traces';
 export * from './traffic';
 export * from './trtllm';

@@ -16,7 +16,7 @@ export function createRandom(seed: number): Random {
 export const exponential = (random: Random): number => -Math.log(1 - random());
 
 /** Standard normal, by Box and Muller; the second value is dropped to keep the stream simple. */
-export const normal = (random: Random): number => Math.sqrt(2 * exponential(random)) * Math.cos(2 * Math.PI * random());
+const normal = (random: Random): number => Math.sqrt(2 * exponential(random)) * Math.cos(2 * Math.PI * random());
 
 /** How long something is, in tokens or turns. */
 export type Lengths =

@@ -74,7 +74,7 @@ export function closeSequence(pool: SequencePool, sequence: number): void {
 }
 
 /** Blocks that appending would take: full ones to come, and one for the copy when the tail is shared. */
-export function blocksToAppend(pool: SequencePool, sequence: number, tokens: number): number {
+function blocksToAppend(pool: SequencePool, sequence: number, tokens: number): number {
   const held = pool.lengths[sequence]!;
   const required = Math.ceil((pool.tokens[sequence]! + tokens) / pool.blockSize);
   return required - held + (tokens > 0 && tailIsShared(pool, sequence) ? 1 : 0);

@@ -3,7 +3,6 @@ import { openRuns } from './prefix';
 import { atDeque, createDeque, popFront, pushBack } from './queues';
 import {
   createRadixCache,
-  evictTokens,
   insertPrefix,
   lockPath,
   matchPrefix,
@@ -13,6 +12,7 @@ import {
   type RadixNode,
   type RadixPolicy,
 } from './radix';
+import { evictTokens } from './radix-eviction';
 import {
   clearStep,
   createRequests,

@@ -84,7 +84,7 @@ function runV1(traffic: Traffic, options: VllmV1Options, clock: Clock): VllmV1 {
 }
 
 /** The smallest pool whose blocks, less the null block and ⌊watermark × blocks⌋, are `peak`. */
-export function withWatermark(peak: number, watermark: number): number {
+function withWatermark(peak: number, watermark: number): number {
   let blocks = Math.floor((peak + 1) / (1 - watermark));
   while (blocks - 1 - Math.trunc(watermark * blocks) < peak) {
     blocks++;

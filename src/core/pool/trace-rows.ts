@@ -92,7 +92,7 @@ export function columnsOf(header: string): Columns | undefined {
 }
 
 /** Fields of one line; quotes may enclose commas, and double themselves. */
-export function csvFields(line: string): string[] {
+function csvFields(line: string): string[] {
   if (!line.includes('"')) {
     return line.split(',').map((field) => field.trim());
   }
@@ -140,7 +140,7 @@ function timeOf(text: string, name: string): number | { readonly problem: string
 }
 
 /** Characters a token stands for, where a file has texts and no counts: English averages a little over four. */
-export const CHARACTERS_PER_TOKEN = 4;
+const CHARACTERS_PER_TOKEN = 4;
 
 const estimatedTokens = (text: string): number => Math.max(1, Math.ceil(text.length / CHARACTERS_PER_TOKEN));
 

@@ -1,19 +1,15 @@
-import type { Run } from './content';
-import { createRandom, exponential } from './random';
 import {
   benchRows,
   type Columns,
   columnsOf,
   csvRow,
-  MOONCAKE_CHUNK,
   mooncakeRow,
   type RowResult,
   shareGptRow,
   type TraceRow,
 } from './trace-rows';
-import { outputSourceOf, type Traffic, trafficBuilder } from './traffic';
-
-export type TraceFormat = 'mooncake' | 'csv' | 'sharegpt' | 'vllm-bench';
+import { type TraceFormat, type TraceOptions, trafficOfRows } from './trace-traffic';
+import type { Traffic } from './traffic';
 
 export interface TraceProblem {
   /** Counts from 1. */
@@ -33,17 +29,7 @@ export interface Trace {
   readonly notes: readonly string[];
 }
 
-export interface TraceOptions {
-  readonly name?: string;
-  /** For files without times: requests a second (Poisson); without it all come at once. */
-  readonly rate?: number;
-  readonly seed?: number;
-  /** Seconds between an answer and the next question of a conversation (mean, exponential). */
-  readonly thinkSeconds?: number;
-  readonly mostRequests?: number;
-}
-
-export const PROBLEMS_KEPT = 100;
+const PROBLEMS_KEPT = 100;
 
 /** A trace is pushed in pieces, as they are read; nothing of the text is kept. */
 export interface TraceReader {
@@ -73,7 +59,15 @@ export function createTraceReader(options: TraceOptions = {}): TraceReader {
         pending = openMode(state, `${pending}\n`);
       }
       finishPending(state, pending);
-      return buildTrace(state, options);
+      const { traffic, notes } = trafficOfRows(state.format, state.taken, options);
+      return {
+        format: state.format,
+        traffic,
+        rows: state.rows,
+        problems: state.problems,
+        problemCount: state.problemCount,
+        notes: [...state.notes, ...notes],
+      };
     },
   };
 }
@@ -101,7 +95,7 @@ interface State {
   readonly most: number;
   readonly problems: TraceProblem[];
   problemCount: number;
-  readonly notes: Map<string, number>;
+  readonly notes: Set<string>;
   // inside a JSON array: where the current element began, and how deep we are
   scanned: number;
   elementStart: number;
@@ -121,7 +115,7 @@ const createState = ({ mostRequests = 2 ** 24 }: TraceOptions): State => ({
   most: mostRequests,
   problems: [],
   problemCount: 0,
-  notes: new Map(),
+  notes: new Set(),
   scanned: 0,
   elementStart: -1,
   depth: 0,
@@ -149,12 +143,8 @@ function takeRow(state: State, result: RowResult, line: number): void {
   if (state.taken.length < state.most) {
     state.taken.push(result.row);
   } else {
-    note(state, `Only the first ${state.most} requests are used.`);
+    state.notes.add(`Only the first ${state.most} requests are used.`);
   }
-}
-
-function note(state: State, text: string): void {
-  state.notes.set(text, (state.notes.get(text) ?? 0) + 1);
 }
 
 /** The first characters tell how the file is built. Returns what is left to read. */
@@ -313,84 +303,6 @@ function finishPending(state: State, pending: string): void {
   if (state.rows === 0 && state.problemCount === 0) {
     complain(state, 1, 'The file holds no requests.');
   }
-}
-
-/** Sources of the trace's chunks start above those of messages that nobody shares. */
-const FIRST_OWN = 1;
-const FIRST_CHUNK = 2 ** 30;
-
-function buildTrace(state: State, options: TraceOptions): Trace {
-  const { taken } = state;
-  const times = arrivalTimes(state, options);
-  const order = taken.map((_, i) => i).sort((a, b) => (times[a] ?? 0) - (times[b] ?? 0) || a - b);
-  if (order.some((row, i) => row !== i)) {
-    note(state, 'The rows were not in order of time; they are served in order of time.');
-  }
-  const first = times[order[0] ?? 0] ?? 0;
-  const builder = trafficBuilder(options.name ?? 'trace');
-  const random = createRandom((options.seed ?? 0) + 1);
-  let own = FIRST_OWN;
-  let index = 0;
-  for (const at of order) {
-    const row = taken[at];
-    if (!row) {
-      continue;
-    }
-    const prompt: Run[] = [];
-    let after = -1;
-    for (const [turn, { message, answer }] of (row.turns ?? [{ message: row.prompt, answer: row.output }]).entries()) {
-      prompt.push(...promptRuns(row, message, own++));
-      const arrival = turn === 0 ? (times[at] ?? 0) - first : (options.thinkSeconds ?? 0) * exponential(random);
-      builder.add({ arrival, after, prompt, output: Math.max(1, answer), session: row.turns ? at : -1 });
-      prompt.push({ source: outputSourceOf(index), first: 0, count: Math.max(1, answer) });
-      after = index++;
-    }
-  }
-  return {
-    format: state.format,
-    traffic: builder.build(),
-    rows: state.rows,
-    problems: state.problems,
-    problemCount: state.problemCount,
-    notes: notesOf(state),
-  };
-}
-
-function promptRuns({ chunks }: TraceRow, message: number, own: number): Run[] {
-  const runs: Run[] = [];
-  let left = message;
-  for (const chunk of chunks ?? []) {
-    if (left > 0) {
-      runs.push({ source: FIRST_CHUNK + chunk, first: 0, count: Math.min(left, MOONCAKE_CHUNK) });
-      left -= MOONCAKE_CHUNK;
-    }
-  }
-  return left > 0 ? [...runs, { source: own, first: 0, count: left }] : runs;
-}
-
-function arrivalTimes({ taken, format }: State, { rate, seed = 0 }: TraceOptions): Float64Array {
-  const times = Float64Array.from(taken, (row) => row.arrival);
-  const untimed = format === 'sharegpt' || (format === 'vllm-bench' && times.every((time) => time === 0));
-  if (untimed && rate !== undefined && rate > 0) {
-    const random = createRandom(seed);
-    let now = 0;
-    for (let i = 0; i < times.length; i++) {
-      now += exponential(random) / rate;
-      times[i] = now;
-    }
-  }
-  return times;
-}
-
-function notesOf({ format, notes }: State): readonly string[] {
-  const texts = [...notes.keys()];
-  if (format === 'sharegpt') {
-    texts.push('Lengths are estimated from characters, four to a token: the file holds texts, not token counts.');
-  }
-  if (format === 'csv' || format === 'vllm-bench') {
-    texts.push('The file holds lengths only: nothing is shared between its requests.');
-  }
-  return texts;
 }
 
 /** Reads bytes as they come, unpacking gzip. */

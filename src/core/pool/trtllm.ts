@@ -1,7 +1,7 @@
 // biome-ignore-all lint/style/noNonNullAssertion: typed arrays; every index is in range by construction
-import { createReader, hashNextBlock, type Reader, startReading, type Text } from './content';
-import { advanceRuns, openRuns } from './prefix';
+import { createReader, type Reader, startReading, type Text } from './content';
 import { atDeque, createDeque, popFront, pushBack, pushFront } from './queues';
+import { createReuseMatcher } from './reuse-match';
 import {
   createReuseTree,
   DEFAULT_PRIORITY,
@@ -93,6 +93,7 @@ export function createTrtllm(traffic: Traffic, options: TrtllmOptions): Trtllm {
   const requests = createRequests(traffic);
   const step = createStep(Math.min(traffic.count, maxBatch) + 1);
   const { computed, tokens, status } = requests;
+  const matcher = createReuseMatcher(tree, requests, blockSize, reuse);
   const queue = createDeque();
   const holdings: (Holding | undefined)[] = [];
   let running: number[] = [];
@@ -102,70 +103,6 @@ export function createTrtllm(traffic: Traffic, options: TrtllmOptions): Trtllm {
 
   function take(): number {
     return takeDeviceBlock(tree);
-  }
-
-  function nextKey(reader: Reader, text: Text): string {
-    hashNextBlock(reader, text, blockSize);
-    return `${reader.lo},${reader.hi}`;
-  }
-
-  /** Entries that hold the beginning of the request; the last token is never matched. */
-  function match(request: number): Entry[] {
-    const found: Entry[] = [];
-    if (!reuse) {
-      return found;
-    }
-    const text = textOf(traffic, request);
-    const reader = createReader();
-    startReading(reader, text);
-    let at = tree.root;
-    for (let end = blockSize; end < tokens[request]!; end += blockSize) {
-      const next = at.children.get(nextKey(reader, text));
-      if (!next) {
-        break;
-      }
-      found.push(next);
-      at = next;
-    }
-    return found;
-  }
-
-  /** The child whose block begins most like the request goes on, and how many tokens they share. */
-  function partialMatch(
-    request: number,
-    parent: Entry,
-    start: number,
-  ): { readonly entry: Entry; readonly common: number } | undefined {
-    let best: { readonly entry: Entry; readonly common: number } | undefined;
-    const most = Math.min(blockSize, tokens[request]! - 1 - start);
-    for (const entry of most > 0 ? parent.children.values() : []) {
-      const sameKeys =
-        traffic.adapters[entry.request] === traffic.adapters[request] &&
-        traffic.salts[entry.request] === traffic.salts[request];
-      const common = sameKeys ? commonAt(entry.request, request, start, most) : 0;
-      if (common > (best?.common ?? 0)) {
-        best = { entry, common };
-      }
-    }
-    return best;
-  }
-
-  function commonAt(a: number, b: number, start: number, most: number): number {
-    const one = openRuns(traffic, a, start + most);
-    const other = openRuns(traffic, b, start + most);
-    for (const cursor of [one, other]) {
-      while (cursor.position < start) {
-        advanceRuns(cursor, Math.min(cursor.left, start - cursor.position));
-      }
-    }
-    let common = 0;
-    while (one.left > 0 && other.left > 0 && one.source === other.source && one.first === other.first) {
-      const both = Math.min(one.left, other.left);
-      common += both;
-      advanceRuns(one, both);
-      advanceRuns(other, both);
-    }
-    return Math.min(common, most);
   }
 
   /** Blocks the request would take from the free ones: hits that others hold already cost nothing. */
@@ -187,7 +124,7 @@ export function createTrtllm(traffic: Traffic, options: TrtllmOptions): Trtllm {
       if (entry.block < 0 && !bringBack(entry)) {
         break;
       }
-      nextKey(reader, text);
+      matcher.nextKey(reader, text);
       holding.blocks.push(entry.block);
       holding.entries.push(entry);
       holding.end = entry;
@@ -226,7 +163,7 @@ export function createTrtllm(traffic: Traffic, options: TrtllmOptions): Trtllm {
   }
 
   function reusePartly(request: number, holding: Holding, from: number): number {
-    const found = partialMatch(request, holding.end, from);
+    const found = matcher.partial(request, holding.end, from);
     if (!found || found.entry.block < 0) {
       return 0;
     }
@@ -268,7 +205,7 @@ export function createTrtllm(traffic: Traffic, options: TrtllmOptions): Trtllm {
     const full = Math.floor(computed[request]! / blockSize);
     for (; reuse && holding.stored < full; holding.stored++) {
       const i = holding.stored;
-      const key = nextKey(holding.reader, holding.text);
+      const key = matcher.nextKey(holding.reader, holding.text);
       const present = holding.end.children.get(key);
       const { priority, seconds } = retentionAt(i * blockSize);
       const expires = seconds === undefined ? Number.POSITIVE_INFINITY : now + seconds;
@@ -344,8 +281,8 @@ export function createTrtllm(traffic: Traffic, options: TrtllmOptions): Trtllm {
     const skipped: number[] = [];
     while (queue.size > 0 && running.length < maxBatch && skipped.length < MOST_SKIPPED) {
       const request = atDeque(queue, 0);
-      const found = match(request);
-      const first = keyAfter(request, found.length);
+      const found = matcher.match(request);
+      const first = matcher.keyOf(request, found.length);
       if (first !== undefined && making.has(first)) {
         skipped.push(popFront(queue)); // worth waiting for: somebody computes the very block it would start with
         continue;
@@ -373,22 +310,7 @@ export function createTrtllm(traffic: Traffic, options: TrtllmOptions): Trtllm {
     return cost(toCompletion(request), found) + promised() <= freeBlocks(tree);
   }
 
-  const nextToMake = (request: number): string | undefined => keyAfter(request, holdings[request]!.stored);
-
-  /** Key of a request's full block `index`, if its known tokens fill it. */
-  function keyAfter(request: number, index: number): string | undefined {
-    if (!reuse || (index + 1) * blockSize >= tokens[request]!) {
-      return undefined;
-    }
-    const text = textOf(traffic, request);
-    const reader = createReader();
-    startReading(reader, text);
-    let key = '';
-    for (let i = 0; i <= index; i++) {
-      key = nextKey(reader, text);
-    }
-    return key;
-  }
+  const nextToMake = (request: number): string | undefined => matcher.keyOf(request, holdings[request]!.stored);
 
   function schedule(now: number): void {
     clearStep(step);
