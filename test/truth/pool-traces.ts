@@ -64,7 +64,7 @@ export const poolScenarios = (): readonly PoolScenario[] =>
 
 const round6 = (value: number): number => Math.round(value * 1e6) / 1e6;
 
-export const flatten = (tokens: Tokens): number[] =>
+const flatten = (tokens: Tokens): number[] =>
   tokens.flatMap((part) =>
     'from' in part ? Array.from({ length: part.to - part.from }, (_, i) => part.from + i) : part,
   );

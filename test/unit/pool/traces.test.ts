@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { commonPrefix, createTraceReader, readTrace, type Trace, type TraceOptions } from '../../../src/core/pool';
+import { runs } from './support';
 
 function read(text: string, options: TraceOptions = {}, piece = 7): Trace {
   const reader = createTraceReader(options);
@@ -166,7 +167,7 @@ describe('trace files', () => {
         const damaged = text.slice(0, cut) + text.slice(cut + 1);
         expect(read(damaged, {}, piece)).toEqual(read(damaged, {}, 10_000));
       }),
-      { numRuns: 300 },
+      runs(300),
     );
   });
 });
