@@ -198,4 +198,4 @@ function htmlOf(webview: Webview, extension: Uri): string {
 }
 
 const emptyText = (): string =>
-  l10n.t('Open a shell script, a Compose file, a Kubernetes manifest or a vLLM config file that starts an engine.');
+  l10n.t('Open a shell script, a Compose file, a Kubernetes manifest or a file of options that starts an engine.');

@@ -70,7 +70,7 @@ async function placeOf(argument: unknown): Promise<Place | undefined> {
 const noLaunch = (place: Place | undefined): string =>
   place
     ? l10n.t(
-        'No launch was found in this file. KV Planner reads shell scripts, Docker Compose files, Kubernetes manifests and vLLM config files that start vLLM.',
+        'No launch was found in this file. KV Planner reads shell scripts, Docker Compose files, Kubernetes manifests and option files that start an LLM engine.',
       )
     : l10n.t('Open a file that starts an LLM engine, then run this command again.');
 

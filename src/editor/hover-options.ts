@@ -217,10 +217,12 @@ function sequences(plan: Plan): Answer | undefined {
 
 function batchTokens(plan: Plan): Answer | undefined {
   const term = plan.budget?.activations;
-  return (
-    term && {
-      text: `${bold(`${withInterval(term.figure)} of one GPU`)} is set aside for activations of the largest step. ${escaped(term.why)}`,
-      figures: [term.figure],
-    }
-  );
+  if (!term) {
+    return undefined;
+  }
+  const text =
+    term.figure.value === 0
+      ? `Nothing is taken from the pool for activations of the largest step: ${escaped(term.why)}.`
+      : `${bold(`${withInterval(term.figure)} of one GPU`)} is set aside for activations of the largest step. ${escaped(term.why)}`;
+  return { text, figures: [term.figure] };
 }

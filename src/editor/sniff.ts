@@ -8,10 +8,14 @@ const LOOKED_AT = 512 * 1024;
 
 /**
  * Engine names as they stand in commands, modules and images, our own comment, and the option words of a bare
- * config file that names no engine. May say yes to a file without a launch; must not say no to one with.
+ * config file that names no engine. May say yes to a file without a launch; must not say no to one with: a test holds
+ * it against the words of every engine.
  */
-const WORDS =
-  /vllm|kv-planner:|(?:max[-_]model[-_]len|gpu[-_]memory[-_]utilization|tensor[-_]parallel[-_]size|kv[-_]cache[-_]dtype|max[-_]num[-_]seqs|served[-_]model[-_]name)\b/i;
+const NAMES =
+  'vllm|sglang|llama-server|llama\\.cpp|ollama|trtllm|tensorrt[-_]?llm|lmdeploy|text-generation-|tgi-inference';
+const OPTIONS =
+  'max[-_]model[-_]len|gpu[-_]memory[-_]utilization|tensor[-_]parallel[-_]size|kv[-_]cache[-_]dtype|max[-_]num[-_]seqs|served[-_]model[-_]name|mem[-_]fraction[-_]static|max[-_]running[-_]requests|tp[-_]size|free[-_]gpu[-_]memory[-_]fraction|max[-_]batch[-_]size|cache[-_]max[-_]entry[-_]count|ctx[-_]size';
+const WORDS = new RegExp(`${NAMES}|kv-planner:|(?:${OPTIONS})\\b`, 'i');
 
 export const mayHoldLaunch = (text: string): boolean =>
   WORDS.test(text.length > LOOKED_AT ? text.slice(0, LOOKED_AT) : text);

@@ -64,6 +64,7 @@ export function placementFindings(
     return [];
   }
   const message = `One replica needs ${wanted} GPUs (tensor ${placement.tensor} × pipeline ${placement.pipeline}); the file offers ${offered}.`;
-  const option = placement.tensor > 1 ? 'tensor-parallel-size' : 'pipeline-parallel-size';
+  const role = placement.tensor > 1 ? 'tensor' : 'pipeline';
+  const option = launch.options.findLast((o) => o.spec?.role === role)?.name;
   return [{ finding: { code: 'too-few-gpus', severity: 'warning', message, option, fixes: [] } }];
 }

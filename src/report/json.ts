@@ -139,6 +139,7 @@ function poolOf(pool: Pool): object {
   return {
     bytesPerGpu: whole(pool.bytes),
     blocks: whole(pool.blocks),
+    pools: pool.parts?.map((p) => ({ name: p.name, blocks: whole(p.blocks), groups: [...p.groups] })),
     ...(pool.logged && {
       tokensAsLogged: whole(pool.logged.tokens),
       maxConcurrencyAsLogged: pool.logged.maxConcurrency?.value,

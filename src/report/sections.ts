@@ -1,6 +1,6 @@
 /** A plan as sections, rows and tables: made once here, drawn by every face. Nothing is computed; figures come from the plan. */
 import type { BudgetTerm } from '../core/engines/engine';
-import type { Figure, Origin } from '../core/figure';
+import type { Figure } from '../core/figure';
 import { withCommas } from '../core/units';
 import { linesOf, type Position } from '../launch/lines';
 import type { KvPlan, Plan } from '../planner';
@@ -69,7 +69,10 @@ function gpusOf({ hardware, placement }: Plan): string {
   if (!hardware) {
     return 'GPU not known';
   }
-  const used = placement ? placement.tensor * placement.pipeline * placement.replicas : hardware.count;
+  // Data-parallel attention workers share the GPUs of their tensor group.
+  const used = placement
+    ? (placement.tensor * placement.pipeline * placement.replicas) / placement.attentionData
+    : hardware.count;
   return used === undefined ? hardware.name : `${used} × ${hardware.name}`;
 }
 
@@ -93,7 +96,8 @@ function blocks({ layout, pool }: KvPlan): Section {
     rowOf('One block, per GPU', layout.bytesPerBlock),
   ];
   if (pool) {
-    rows.push(rowOf('Pool, per GPU', pool.bytes), rowOf('Blocks', pool.blocks));
+    rows.push(rowOf('Pool, per GPU', pool.bytes));
+    rows.push(...(pool.parts?.map((p) => rowOf(`Blocks, ${p.name}`, p.blocks)) ?? [rowOf('Blocks', pool.blocks)]));
   }
   if (pool?.logged) {
     rows.push(rowOf('Tokens, as the engine logs them', pool.logged.tokens));
@@ -181,7 +185,11 @@ function memory({ budget }: Plan): Section | undefined {
     label,
     numberOf(figure),
     intervalOf(figure.range, 'bytes'),
-    clean(figure.explain()[how]),
+    clean(
+      [figure.explain()[how], ...figure.explain().origins.map((o) => (how === 'numbers' ? o.text : ''))]
+        .filter(Boolean)
+        .join('; '),
+    ),
   ];
   const term = (label: string, t: BudgetTerm): string[] => [
     label,
@@ -208,6 +216,16 @@ function memory({ budget }: Plan): Section | undefined {
           term('− CUDA graphs', budget.graphs),
           term('− other', budget.other),
           term('= KV cache', budget.kv),
+        ],
+      },
+      {
+        kind: 'rows',
+        rows: [
+          rowOf('Weights', budget.weights.figure),
+          rowOf('Activations', budget.activations.figure),
+          rowOf('CUDA graphs', budget.graphs.figure),
+          rowOf('Other', budget.other.figure),
+          rowOf('KV cache', budget.kv.figure),
         ],
       },
     ],
@@ -265,17 +283,12 @@ function origins(plan: Plan): Section {
   ];
   const explained = figures.filter((f) => f !== undefined).map((f) => f.explain());
   const sources = unique(explained.map((e) => e.source).filter((s) => s !== undefined));
-  const inputs = unique(explained.flatMap((e) => e.origins).map((o: Origin) => o.text));
   return {
     title: 'Where the numbers come from',
     blocks: [
       {
         kind: 'rows',
-        rows: [
-          ...rows,
-          ...(sources.length > 0 ? [{ label: 'Formulas', value: clean(sources.join('; ')) }] : []),
-          ...(inputs.length > 0 ? [{ label: 'Inputs', value: clean(inputs.join('; ')) }] : []),
-        ],
+        rows: [...rows, ...(sources.length > 0 ? [{ label: 'Formulas', value: clean(sources.join('; ')) }] : [])],
       },
     ],
   };
@@ -319,7 +332,7 @@ function options({ options }: Plan): Section | undefined {
 function originText(option: Plan['options'][number]): string {
   const from = 'from' in option ? option.from : undefined;
   const line = option.line === undefined ? option.origin : `${option.origin}, line ${option.line}`;
-  const reason = option.value === undefined ? (option.unresolved ?? option.error) : undefined;
+  const reason = option.value === undefined ? (option.unresolved ?? option.error) : option.how;
   return [from ? `${from.file}, line ${from.line}` : line, reason].filter(Boolean).join(': ');
 }
 
