@@ -135,16 +135,20 @@ class Bytes {
   }
 
   u8(n: number): void {
-    this.view.setUint8(this.take(1), n);
+    const at = this.take(1);
+    this.view.setUint8(at, n);
   }
   u32(n: number): void {
-    this.view.setUint32(this.take(4), n, true);
+    const at = this.take(4);
+    this.view.setUint32(at, n, true);
   }
   u64(n: number): void {
-    this.view.setBigUint64(this.take(8), BigInt(n), true);
+    const at = this.take(8);
+    this.view.setBigUint64(at, BigInt(n), true);
   }
   f32(n: number): void {
-    this.view.setFloat32(this.take(4), n, true);
+    const at = this.take(4);
+    this.view.setFloat32(at, n, true);
   }
   string(s: string): void {
     const encoded = new TextEncoder().encode(s);
