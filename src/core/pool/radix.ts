@@ -186,10 +186,6 @@ export interface RadixMatch {
   readonly tokens: number;
 }
 
-/** Adapter and salt keep their own trees. */
-export const namespaceOf = (adapter: number, salt: number): string =>
-  adapter === 0 && salt === 0 ? '' : `${adapter}/${salt}|`;
-
 /**
  * The longest cached prefix of what the cursor has, whole pages; the path is touched, and a node that is matched in part
  * is split there.

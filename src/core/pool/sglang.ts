@@ -1,18 +1,7 @@
 // biome-ignore-all lint/style/noNonNullAssertion: typed arrays; every index is in range by construction
 import { openRuns } from './prefix';
 import { atDeque, createDeque, popFront, pushBack } from './queues';
-import {
-  createRadixCache,
-  insertPrefix,
-  lockPath,
-  matchPrefix,
-  namespaceOf,
-  pathPages,
-  type RadixCache,
-  type RadixNode,
-  type RadixPolicy,
-} from './radix';
-import { evictTokens } from './radix-eviction';
+import { createRadixCache, lockPath, matchPrefix, type RadixCache, type RadixNode, type RadixPolicy } from './radix';
 import {
   clearStep,
   createRequests,
@@ -26,6 +15,16 @@ import {
   STATUS,
   sample,
 } from './scheduler';
+import {
+  closeHolding,
+  createPageKeeper,
+  growHolding,
+  heldPages,
+  makeFree,
+  namespaceOf,
+  openHolding,
+  storeHolding,
+} from './token-pages';
 import type { Traffic } from './traffic';
 
 export interface SglangOptions {
@@ -60,15 +59,6 @@ export interface Sglang extends Scheduler {
 const CLIP = 4096;
 const RETRACT_STEPS = 20;
 
-/** What a request has besides its pages. */
-interface Holding {
-  pages: Int32Array;
-  count: number;
-  /** Tokens of its beginning that are in the tree, and the node they end at. */
-  inTree: number;
-  node: RadixNode;
-}
-
 /**
  * SGLang's scheduler (managers/scheduler.py, schedule_policy.py, schedule_batch.py at 0.5.18): prefills before decodes,
  * admission by a bet on how much running requests will still generate (`new_token_ratio`), retraction when it is lost.
@@ -79,57 +69,25 @@ export function createSglang(traffic: Traffic, options: SglangOptions): Sglang {
   const pageCount = Math.floor(options.tokens / p);
   const caching = options.radixCache ?? true;
   const tree = createRadixCache(p, options.eviction);
+  const pages = createPageKeeper(tree, pageCount, caching);
   const requests = createRequests(traffic);
   const step = createStep(traffic.count);
   const { computed, tokens, status } = requests;
   const waiting = createDeque();
-  const freeList = createDeque();
-  for (let page = 1; page <= pageCount; page++) {
-    pushBack(freeList, page);
-  }
-  const holdings: (Holding | undefined)[] = [];
   const firstRatio = Math.min(0.7 * (options.conservativeness ?? 1), 1);
   const leastRatio = 0.14 * firstRatio;
   let ratio = firstRatio;
   let running: number[] = [];
   let chunked = -1;
   let full = false;
-  let scratch = new Int32Array(1024);
 
   const ceilPage = (count: number) => Math.ceil(count / p) * p;
-  const available = () => freeList.size * p;
+  const available = () => pages.free.size * p;
   /** max_new_tokens is cut to what the context and the pool can hold. */
   const limit = (request: number) =>
     Math.min(traffic.limits[request]!, Math.min(maxLength, pageCount * p) - 2 - traffic.prompts[request]!);
   const rest = (request: number) => limit(request) - (tokens[request]! - traffic.prompts[request]!);
   const future = (request: number) => Math.max(0, Math.min(rest(request), CLIP));
-  const namespace = (request: number) => namespaceOf(traffic.adapters[request]!, traffic.salts[request]!);
-
-  function releasePages(pages: Int32Array): void {
-    for (const page of pages) {
-      pushBack(freeList, page);
-    }
-  }
-
-  /** Pages up to `length` tokens, evicting from the tree as needed; false when even that is not enough. */
-  function growTo(holding: Holding, length: number): boolean {
-    const need = Math.ceil(length / p) - holding.count;
-    if (need > freeList.size) {
-      evictTokens(tree, need * p - available(), releasePages);
-    }
-    if (need > freeList.size) {
-      return false;
-    }
-    if (holding.pages.length < holding.count + need) {
-      const larger = new Int32Array(Math.max(holding.count + need, holding.pages.length * 2));
-      larger.set(holding.pages.subarray(0, holding.count));
-      holding.pages = larger;
-    }
-    for (let i = 0; i < need; i++) {
-      holding.pages[holding.count++] = popFront(freeList);
-    }
-    return true;
-  }
 
   // One prefill round's budgets.
   let offset = 0;
@@ -144,8 +102,7 @@ export function createSglang(traffic: Traffic, options: SglangOptions): Sglang {
   }
 
   function prefillChunk(request: number, extend: number): boolean {
-    const holding = holdings[request]!;
-    if (!growTo(holding, computed[request]! + extend)) {
+    if (!growHolding(pages, request, computed[request]! + extend)) {
       return false;
     }
     noteScheduled(step, requests, request, extend);
@@ -168,7 +125,7 @@ export function createSglang(traffic: Traffic, options: SglangOptions): Sglang {
   /** `stop` ends the round; `full` also keeps new rounds from being tried until somebody leaves. */
   function addOne(request: number, now: number): 'added' | 'stop' | 'full' {
     const cursor = openRuns(traffic, request, tokens[request]! - 1);
-    const found = caching ? matchPrefix(tree, cursor, namespace(request)) : { node: tree.root, tokens: 0 };
+    const found = caching ? matchPrefix(tree, cursor, namespaceOf(traffic, request)) : { node: tree.root, tokens: 0 };
     const extend = tokens[request]! - found.tokens;
     const need = extend + future(request) + p;
     if (need >= roomLeft()) {
@@ -206,18 +163,11 @@ export function createSglang(traffic: Traffic, options: SglangOptions): Sglang {
   }
 
   function open(request: number, node: RadixNode, matched: number, now: number): void {
-    const pages = new Int32Array(Math.ceil(tokens[request]! / p) + 8);
-    holdings[request] = { pages, count: pathPages(node, pages), inTree: matched, node };
+    openHolding(pages, request, { node, tokens: matched }, tokens[request]!);
     noteAdmitted(requests, request, matched, now);
   }
 
-  /** Gives back what is the request's own; its beginning in the tree becomes evictable. */
-  function close(request: number): void {
-    const holding = holdings[request]!;
-    releasePages(holding.pages.slice(holding.inTree / p, holding.count));
-    lockPath(tree, holding.node, -1);
-    holdings[request] = undefined;
-  }
+  const close = (request: number) => closeHolding(pages, request);
 
   function schedulePrefills(now: number): void {
     if ((full || waiting.size === 0) && chunked < 0) {
@@ -253,7 +203,7 @@ export function createSglang(traffic: Traffic, options: SglangOptions): Sglang {
   function enoughForDecode(): boolean {
     const need = decodeNeed();
     if (need > available()) {
-      evictTokens(tree, need - available(), releasePages);
+      makeFree(pages, need);
     }
     return need <= available();
   }
@@ -295,7 +245,7 @@ export function createSglang(traffic: Traffic, options: SglangOptions): Sglang {
       }
     }
     for (const request of running) {
-      growTo(holdings[request]!, computed[request]! + 1);
+      growHolding(pages, request, computed[request]! + 1);
       noteScheduled(step, requests, request, 1);
     }
   }
@@ -325,37 +275,14 @@ export function createSglang(traffic: Traffic, options: SglangOptions): Sglang {
     }
   }
 
-  /** Puts what is computed into the tree and takes the tree's pages where it had them already. */
-  function store(request: number, holding: Holding): void {
-    const length = computed[request]!;
-    const whole = length - (length % p);
-    if (!caching || whole === 0) {
-      return;
-    }
-    const pages = holding.pages.subarray(0, holding.count);
-    const priority = traffic.priorities[request]!;
-    const present = insertPrefix(tree, openRuns(traffic, request, length), pages, namespace(request), priority);
-    releasePages(holding.pages.slice(holding.inTree / p, Math.max(holding.inTree, present) / p));
-    const found = matchPrefix(tree, openRuns(traffic, request, whole), namespace(request));
-    lockPath(tree, found.node, 1);
-    lockPath(tree, holding.node, -1);
-    holding.node = found.node;
-    holding.inTree = found.tokens;
-    if (scratch.length < holding.pages.length) {
-      scratch = new Int32Array(holding.pages.length * 2);
-    }
-    holding.pages.set(scratch.subarray(0, pathPages(found.node, scratch)));
-  }
-
   function commit(now: number): void {
     for (let i = 0; i < step.count; i++) {
       const request = step.requests[i]!;
-      const holding = holdings[request]!;
       const prefilled = step.tokens[i]! > 1 || requests.firstToken[request]! < 0;
       const done = computed[request] === tokens[request];
       const ended = done && sample(requests, request, maxLength, now);
       if (prefilled || ended) {
-        store(request, holding);
+        storeHolding(pages, traffic, request, computed[request]!);
       }
       if (ended) {
         close(request);
@@ -378,11 +305,11 @@ export function createSglang(traffic: Traffic, options: SglangOptions): Sglang {
     return undefined;
   }
 
-  const owned = () => (pageCount - freeList.size) * p - tree.evictable;
+  const owned = () => (pageCount - pages.free.size) * p - tree.evictable;
   const active = () => (chunked >= 0 ? [...running, chunked] : running);
 
   function space(): Space {
-    const tails = active().reduce((sum, request) => sum + holdings[request]!.count * p - computed[request]!, 0);
+    const tails = active().reduce((sum, request) => sum + pages.holdings[request]!.count * p - computed[request]!, 0);
     return { total: pageCount * p, owned: owned(), cached: tree.evictable, held: owned() - tails };
   }
 
@@ -399,10 +326,10 @@ export function createSglang(traffic: Traffic, options: SglangOptions): Sglang {
     dropHead: () => (waiting.size > 0 ? popFront(waiting) : -1),
     space,
     owned,
-    pagesOf: (request) => holdings[request]?.pages.subarray(0, holdings[request]!.count) ?? new Int32Array(0),
+    pagesOf: (request) => heldPages(pages, request),
     runningList: () => [...active()],
-    freePages: () => freeList.size,
+    freePages: () => pages.free.size,
     newTokenRatio: () => ratio,
-    treeTokens: (request) => holdings[request]?.inTree ?? 0,
+    treeTokens: (request) => pages.holdings[request]?.inTree ?? 0,
   };
 }

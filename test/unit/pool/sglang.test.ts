@@ -103,6 +103,23 @@ describe('SGLang', () => {
   });
 });
 
+it('two requests that computed the same text at once end up on one copy', () => {
+  const builder = trafficBuilder('twins');
+  for (const last of [70, 71]) {
+    builder.add({
+      prompt: [...runsOfTokens([1, 2, 3, 4, 5, 6, 7, 8]), { source: 0, first: last, count: 1 }],
+      output: 9,
+    });
+  }
+  const scheduler = createSglang(builder.build(), { tokens: 100, maxRunning: 9, maxLength: 90 });
+  createSimulation(scheduler, { clock: fixedClock(1) }).run(1);
+  expect(scheduler.running()).toBe(2);
+  expect(100 - scheduler.freePages()).toBe(8 + 2);
+  const [one = [], two = []] = [0, 1].map((request) => [...scheduler.pagesOf(request)]);
+  expect(two.slice(0, 8)).toEqual(one.slice(0, 8));
+  expect(two[8]).not.toBe(one[8]);
+});
+
 describe('the radix tree', () => {
   const longest = (traffic: Traffic, before: number, request: number, page: number) => {
     let most = 0;
