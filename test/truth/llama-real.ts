@@ -71,6 +71,9 @@ function shapesOf({ name }: TinyModel): readonly Shape[] {
   ];
 }
 
+/** Lines come from another thread. */
+const said = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 50));
+
 /** Lines that tell sizes, without what depends on the build. */
 const tellsSize = (line: string): boolean =>
   /^llama_kv_cache: size|^llama_memory_recurrent: size|^llama_context: (n_seq_max|n_ctx|n_ctx_seq|n_batch|n_ubatch|kv_unified) +=/.test(
@@ -97,6 +100,7 @@ async function reported(model: object, shape: Shape): Promise<readonly string[]>
     swaFullCache: shape.swaFull,
   });
   const made = await context.init();
+  await said();
   await context.dispose();
   if (!made) {
     throw new Error(lines.filter((l) => /error|fail/i.test(l)).join('; ') || 'the context was not made');
@@ -143,6 +147,7 @@ try {
     lines = [];
     const model = new addon.AddonModel(path, { gpuLayers: 0, useMmap: true, addonExports: addon });
     const loaded = await model.init().catch(() => false);
+    await said();
     if (!loaded) {
       unloaded++;
       console.log(
