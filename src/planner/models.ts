@@ -48,7 +48,8 @@ export function modelOf(
   const name = asked?.text ?? (written?.unresolved === undefined ? written?.text : undefined);
   const range = asked?.range ?? written?.range;
   const refuse = (code: string, message: string): undefined => {
-    found.push({ finding: { code, severity: 'error', message, option: 'model', fixes: [], refuses: false }, range });
+    const option = launch.options.findLast((o) => o.spec?.role === 'model')?.name ?? 'model';
+    found.push({ finding: { code, severity: 'error', message, option, fixes: [], refuses: false }, range });
     return undefined;
   };
   if (name === undefined) {

@@ -1,9 +1,9 @@
 /** An option's row in words, for every face that shows one. */
-import { boundText, type DefaultRow, type OptionSpec, type OptionType } from './option';
+import { boundText, type DefaultRow, type OptionSpec, type OptionType, readOptionValue } from './option';
 
 const TYPES: Readonly<Record<OptionType, string>> = {
   int: 'whole number',
-  'human-int': 'whole number, 32k or 32K',
+  'human-int': 'whole number',
   float: 'number',
   string: 'text',
   enum: '',
@@ -16,10 +16,17 @@ const TYPES: Readonly<Record<OptionType, string>> = {
 export function takesText(spec: OptionSpec): string {
   const values = (spec.values ?? []).map((value) => withSince(spec, value));
   const others = (spec.words ?? []).map((word) => withSince(spec, word));
-  const kind = spec.type === 'enum' ? values.join(', ') : TYPES[spec.type];
+  const kind = spec.type === 'enum' ? values.join(', ') : TYPES[spec.type] + suffixesText(spec);
   const unit = spec.unit === undefined ? '' : ` (${spec.unit})`;
   const bounds = boundText(spec);
   return [`${kind}${bounds === undefined ? '' : ` ${bounds}`}${unit}`, ...others].join(', or ');
+}
+
+/** Numbers with the suffixes that this engine reads: `, 32k or 32K`. */
+function suffixesText(spec: OptionSpec): string {
+  const read =
+    spec.type === 'human-int' ? ['32k', '32K', '32Ki'].filter((text) => 'value' in readOptionValue(spec, text)) : [];
+  return read.length === 0 ? '' : `, ${read.join(' or ')}`;
 }
 
 function withSince(spec: OptionSpec, value: string): string {

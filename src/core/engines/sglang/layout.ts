@@ -186,7 +186,10 @@ function explainToken(r: RankCells, c: SglangConfiguration, model: Model): Expla
     origins.push({ kind: 'derived', text: `one head or vector is kept on each of ${attentionTensor} GPUs: ${why}` });
   }
   if (attentionData > 1) {
-    origins.push({ kind: 'derived', text: `attention over ${attentionTensor} GPUs: tp-size ÷ dp-size` });
+    origins.push({
+      kind: 'derived',
+      text: `attention of one worker on ${attentionTensor === 1 ? '1 GPU' : `${attentionTensor} GPUs`}: tp-size ÷ dp-size`,
+    });
   }
   return {
     symbols: `${symbolsOf(isLatent(model), c.stored.value)}${context > 1 ? ' ÷ DCP' : ''}`,
@@ -198,9 +201,10 @@ function explainToken(r: RankCells, c: SglangConfiguration, model: Model): Expla
 
 function explainTotal(cells: readonly RankCells[], c: SglangConfiguration, total: number): Explanation {
   const all = cells.flatMap((r) => r.full);
+  const draft = cells.reduce((sum, r) => sum + draftWhole(r), 0);
   return {
     symbols: 'Σ layers: bytes of one token, every head once',
-    numbers: `${all.map((t) => `${t.count} × ${withCommas(t.whole)}`).join(' + ') || '0'} = ${withCommas(total)}`,
+    numbers: `${all.map((t) => `${t.count} × ${withCommas(t.whole)}`).join(' + ') || '0'}${draft > 0 ? ` + ${withCommas(draft)} (draft)` : ''} = ${withCommas(total)}`,
     origins: [storedBy(c)],
     source: SOURCE,
   };
