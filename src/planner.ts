@@ -1,6 +1,6 @@
 /** The one road: text + hardware + workload → plans. Synchronous and pure; what comes from outside goes through ports. */
 import type { Capacity, LengthPoint } from './core/capacity/capacity';
-import { requestsByLength as sweepLengths } from './core/capacity/compute';
+import { requestsAt, requestsByLength as sweepLengths } from './core/capacity/compute';
 import { ENGINES, engineOf } from './core/engines';
 import {
   type Budget,
@@ -17,17 +17,18 @@ import {
   type Pool,
   type Workload,
 } from './core/engines/engine';
-import { type Figure, figure } from './core/figure';
+import { type Figure, figure, type Origin } from './core/figure';
 import type { KvLayer, Model } from './core/model/model';
 import { withCommas } from './core/units';
 import { readLaunches } from './launch';
 import type { DirectiveKey, Launch, LaunchOption, Problem, ReadInput, TextRange } from './launch/launch';
 import { type Lines, linesOf } from './launch/lines';
-import { type Ask, asksOf, givenOf, hardwareOf, versionOf, workloadOf } from './planner/asks';
+import { type Ask, asksOf, givenOf, hardwareOf, versionOf, workloadOf, workloadOrigins } from './planner/asks';
 import { checked } from './planner/checks';
 import { type Located, optionFindings, placeFindings, placementFindings } from './planner/findings';
 import { type Answered, remembered } from './planner/memory';
 import { modelOf, namedModel } from './planner/models';
+import { settingOrigins } from './planner/origins';
 import { type RoadInput, roadOf } from './planner/road';
 
 /** Where facts of a model come from beyond the catalogue: a config.json beside the file, a cache, the Hub. */
@@ -103,12 +104,14 @@ export function planText(input: ReadInput, context: PlanContext): PlanResult {
   };
 }
 
-/** Requests that fit against context length, for the chart: memory alone, contiguous and paged. */
-export function requestsByLength(plan: Plan): readonly LengthPoint[] {
+/** Requests that fit against context length, memory alone, contiguous and paged: at these lengths, or as many as a chart needs. */
+export function requestsByLength(plan: Plan, lengths?: readonly number[]): readonly LengthPoint[] {
   const { kv, capacity, workload } = plan;
-  return kv?.pool && capacity
-    ? sweepLengths({ layout: kv.layout, pool: kv.pool, maxLength: capacity.maxLength, workload })
-    : [];
+  if (!kv?.pool || !capacity) {
+    return [];
+  }
+  const sizes = { layout: kv.layout, pool: kv.pool, maxLength: capacity.maxLength, workload };
+  return lengths ? requestsAt(sizes, lengths) : sweepLengths(sizes);
 }
 
 /** What is known of a launch before its engine is asked. */
@@ -158,9 +161,13 @@ function planLaunch(launch: Launch, lines: Lines, context: PlanContext): Plan {
   };
 }
 
-/** A certain refusal outweighs what the pool says. */
-const startsOf = (starts: Plan['starts'], findings: readonly PlacedFinding[]): Plan['starts'] =>
-  findings.some((f) => f.severity === 'error' && f.refuses !== false) ? false : starts;
+/** A certain refusal outweighs what the pool says; a doubtful one leaves it open. */
+function startsOf(starts: Plan['starts'], findings: readonly PlacedFinding[]): Plan['starts'] {
+  if (findings.some((f) => f.severity === 'error' && f.refuses !== false)) {
+    return false;
+  }
+  return starts === true && findings.some((f) => f.refuses === 'perhaps') ? 'unknown' : starts;
+}
 
 interface Answer {
   readonly version: EngineVersion;
@@ -192,6 +199,7 @@ function answerOf(start: Start, context: PlanContext): { readonly answer: Answer
       workload,
       role,
       givenKv: ask.get('kv-memory')?.origin,
+      workloadOrigins: workloadOrigins(ask),
     };
     const answered = remembered(input, ask, () => {
       const outcome = roadOf(input);
@@ -229,15 +237,22 @@ function planned(start: Start, { outcome, tells }: Answered, input: RoadInput): 
       placement: configuration.placement,
       options: [...launch.options, ...configuration.settings.filter((s) => s.origin === 'default')],
       budget,
-      kv: { layout, pool, atMaxLength: maxLength === undefined ? undefined : atLength(layout, maxLength) },
+      kv: {
+        layout,
+        pool,
+        atMaxLength:
+          maxLength === undefined
+            ? undefined
+            : atLength(layout, maxLength, settingOrigins(engine, configuration)('max-length')),
+      },
       capacity,
     },
   };
 }
 
-function atLength(layout: Layout, tokens: number): NonNullable<KvPlan['atMaxLength']> {
+function atLength(layout: Layout, tokens: number, origin?: Origin): NonNullable<KvPlan['atMaxLength']> {
   const hold = layout.hold(tokens);
-  const origins = [{ kind: 'derived' as const, text: `one request of ${withCommas(tokens)} tokens` }];
+  const origins = [origin ?? { kind: 'derived' as const, text: `one request of ${withCommas(tokens)} tokens` }];
   const of = (value: number, symbols: string, numbers: string) =>
     figure(value, 'bytes', () => ({ symbols, numbers: `${numbers} = ${withCommas(value)}`, origins }), {
       scope: 'per GPU',

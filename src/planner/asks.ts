@@ -83,6 +83,17 @@ export function workloadOf(ask: Ask, found: Located[]): Workload {
   return { prompt: count(ask, 'prompt', found) ?? 600, output: count(ask, 'output', found) ?? 250 };
 }
 
+/** Said by somebody, or the usual lengths. */
+export function workloadOrigins(ask: Ask): readonly Origin[] {
+  const said = (['prompt', 'output'] as const).flatMap((key) => {
+    const asked = ask.get(key);
+    return asked ? [{ ...asked.origin, text: `${key} ${asked.text}: ${asked.origin.text}` }] : [];
+  });
+  return said.length === 2
+    ? said
+    : [...said, { kind: 'default', text: 'workload: 600 prompt, 250 output unless given' }];
+}
+
 export function givenOf(ask: Ask, found: Located[]): Given {
   return {
     kvMemory: bytes(ask, 'kv-memory', found),

@@ -1,6 +1,7 @@
 /** Findings that hold for every engine, and the place of each finding in the text. */
 import type { Engine, Finding, Hardware, Placement } from '../core/engines/engine';
 import { availability } from '../core/engines/option';
+import { nearest } from '../core/nearest';
 import type { Launch, TextRange } from '../launch/launch';
 import { optionOf } from '../launch/launch';
 import type { Lines } from '../launch/lines';
@@ -31,10 +32,23 @@ function placeOf(launch: Launch, name: string | undefined): TextRange {
 export function optionFindings(launch: Launch, engine: Engine, version: string): readonly Located[] {
   return launch.options.flatMap((option): readonly Located[] => {
     const at = (code: string, message: string): readonly Located[] => [
-      { finding: { code, severity: 'warning', message, option: option.name, fixes: [] }, range: option.nameRange },
+      {
+        finding: { code, severity: 'warning', message, option: option.name, fixes: [], refuses: 'perhaps' },
+        range: option.nameRange,
+      },
     ];
     if (!option.spec) {
-      return at('unknown-option', `${engine.title} is not known to have an option ${option.name}.`);
+      const [near] = nearest(
+        option.name,
+        engine.options.map((o) => o.name),
+        1,
+        (name) => name,
+      );
+      const like = near === undefined ? '' : ` Did you mean ${near}?`;
+      return at(
+        'unknown-option',
+        `${engine.title} is not known to have an option ${option.name}, and refuses those it has not.${like}`,
+      );
     }
     const available = availability(option.spec, version);
     if (available === 'ok') {
@@ -52,7 +66,7 @@ export function optionFindings(launch: Launch, engine: Engine, version: string):
   });
 }
 
-/** More GPUs asked for than the file offers: certain only on one machine, so it warns. */
+/** More GPUs asked for than are offered: certain only on one machine, so it warns. */
 export function placementFindings(
   launch: Launch,
   placement: Placement,
@@ -63,8 +77,8 @@ export function placementFindings(
   if (offered === undefined || wanted <= offered) {
     return [];
   }
-  const message = `One replica needs ${wanted} GPUs (tensor ${placement.tensor} × pipeline ${placement.pipeline}); the file offers ${offered}.`;
+  const message = `One replica needs ${wanted} GPUs (tensor ${placement.tensor} × pipeline ${placement.pipeline}); ${offered} ${offered === 1 ? 'is' : 'are'} offered. On one machine it does not start; over several each must offer its part.`;
   const role = placement.tensor > 1 ? 'tensor' : 'pipeline';
   const option = launch.options.findLast((o) => o.spec?.role === role)?.name;
-  return [{ finding: { code: 'too-few-gpus', severity: 'warning', message, option, fixes: [] } }];
+  return [{ finding: { code: 'too-few-gpus', severity: 'warning', message, option, fixes: [], refuses: 'perhaps' } }];
 }

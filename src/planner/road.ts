@@ -15,6 +15,7 @@ import type { OptionRole } from '../core/engines/option';
 import type { Origin } from '../core/figure';
 import { exactly } from '../core/units';
 import type { Launch } from '../launch/launch';
+import { withLengths } from './capacity-origins';
 import { settingOrigins } from './origins';
 
 export interface RoadInput {
@@ -24,11 +25,13 @@ export interface RoadInput {
   readonly role: Launch['role'];
   /** Where KV bytes that were given beside the launch came from. */
   readonly givenKv?: Origin;
+  /** Where the lengths of the workload came from. */
+  readonly workloadOrigins?: readonly Origin[];
 }
 
 /** Throws `EngineRefusal` where the engine has no layout for it. */
 export function roadOf(input: RoadInput): Outcome {
-  const { engine, asked, workload, role } = input;
+  const { engine, asked } = input;
   const { model, hardware, given } = asked;
   const configuration = engine.configure(asked);
   const layout = engine.layout(model, configuration);
@@ -47,29 +50,22 @@ export function roadOf(input: RoadInput): Outcome {
     pool: pooled.pool,
     verdict: pooled.verdict,
     budget,
-    capacity: capacityAt(pooled, workload, role, originOf),
+    capacity: capacityAt(pooled, input, originOf),
   };
 }
 
 function capacityAt(
   { configuration, layout, pool, verdict }: Pooled,
-  workload: Workload,
-  role: RoadInput['role'],
+  { workload, role, workloadOrigins }: RoadInput,
   originOf: (role: OptionRole) => Origin | undefined,
 ): Outcome['capacity'] {
   const { maxLength } = configuration;
-  return maxLength === undefined
-    ? undefined
-    : capacityOf({
-        configuration,
-        layout,
-        pool,
-        maxLength,
-        workload,
-        role,
-        originOf,
-        longestContext: verdict.longestContext,
-      });
+  if (maxLength === undefined) {
+    return undefined;
+  }
+  const { longestContext } = verdict;
+  const capacity = capacityOf({ configuration, layout, pool, maxLength, workload, role, originOf, longestContext });
+  return withLengths(capacity, workloadOrigins ?? [], originOf('max-length'));
 }
 
 interface Pooled {

@@ -8,9 +8,12 @@ import { exactBytes, isEstimated, numberOf, wordsOf } from './numbers';
 import { servedAtOnce } from './planned';
 
 export function answersOf(plan: Plan): Answer[] {
-  return plan.planned
-    ? [starts(plan), fits(plan), ...fix(plan)]
-    : [{ label: 'Planned', tone: 'bad', text: `no. ${whyNot(plan)}` }];
+  if (plan.planned) {
+    return [starts(plan), fits(plan), ...fix(plan)];
+  }
+  // A launch that the engine will not take is an answer; one that we cannot plan is not.
+  const label = plan.starts === false ? 'Starts' : 'Planned';
+  return [{ label, tone: 'bad', text: `no. ${whyNot(plan)}` }, ...fix(plan)];
 }
 
 /** What would make it start. */
@@ -33,9 +36,24 @@ function starts(plan: Plan): Answer {
   if (plan.starts === false) {
     return { label: 'Starts', tone: 'bad', text: `no. ${whyNot(plan)}` };
   }
-  const unknownGpu = plan.findings.some((f) => f.code === 'gpu-unknown');
-  const why = plan.kv?.pool && !unknownGpu ? straddles(plan) : missing(plan);
-  return { label: 'Starts', tone: 'unsure', text: `not known. ${why}` };
+  return { label: 'Starts', tone: 'unsure', text: `not known. ${whyUnknown(plan)}` };
+}
+
+function whyUnknown(plan: Plan): string {
+  const gpu = plan.findings.find((f) => f.code === 'gpu-unknown');
+  const doubt = plan.findings.find((f) => f.refuses === 'perhaps');
+  if (gpu || !plan.kv?.pool || !plan.capacity) {
+    return gpu ? clean(gpu.message) : missing(plan);
+  }
+  return doubt && plan.kv.pool.logged && !isStraddling(plan) ? clean(doubt.message) : straddles(plan);
+}
+
+/** The pool's range has lengths on either side of the one asked for. */
+function isStraddling({ capacity }: Plan): boolean {
+  const range = capacity?.longestContext?.range;
+  return (
+    range !== undefined && capacity !== undefined && range.low < capacity.maxLength && capacity.maxLength <= range.high
+  );
 }
 
 /** How far from the edge it is. */
@@ -53,7 +71,11 @@ function straddles({ kv }: Plan): string {
 
 /** What has to be said before anybody can know; the planner has put it into a finding. */
 function missing(plan: Plan): string {
-  const asked = plan.findings.find((f) => f.code.endsWith('-unknown') || f.code === 'bad-directive');
+  const asked =
+    plan.findings.find((f) => f.code === 'length-unknown' || f.code === 'weights-unknown') ??
+    plan.findings.find(
+      (f) => (f.code.endsWith('-unknown') && f.code !== 'draft-unknown') || f.code === 'bad-directive',
+    );
   const fallback = plan.hardware ? 'The memory left for the KV cache is not known.' : 'The GPU is not known.';
   return clean(asked?.message ?? fallback);
 }

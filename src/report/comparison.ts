@@ -2,8 +2,10 @@
 import type { Capacity, Waste } from '../core/capacity/capacity';
 import type { Figure } from '../core/figure';
 import { formatBytes, withCommas } from '../core/units';
+import { type Plan, requestsByLength } from '../planner';
 import type { Block, Section } from './document';
 import { numberOf, wordsOf } from './numbers';
+import { rowOf } from './rows';
 
 export function comparison(capacity: Capacity): Section {
   const { contiguous, paged } = capacity;
@@ -39,15 +41,62 @@ export function comparison(capacity: Capacity): Section {
       waste('  left over', 'fragmentation'),
     ],
   };
-  const rows: Block = {
-    kind: 'rows',
-    rows: [
-      ...(capacity.longestContext
-        ? [{ label: 'Longest context that fits', value: wordsOf(capacity.longestContext) }]
-        : []),
-      { label: 'At random points of their life', value: wordsOf(capacity.steadyState) },
-      ...(capacity.engineLimit ? [{ label: 'Limit of the engine', value: wordsOf(capacity.engineLimit) }] : []),
+  return { title: 'Requests at once', blocks: [table] };
+}
+
+/** How the answers come about, one after the other. */
+export function steps(capacity: Capacity): Section {
+  const { contiguous, paged, steadyState, engineLimit, fits, longestContext, transferBytes } = capacity;
+  const length = `${withCommas(capacity.maxLength)} tokens`;
+  return {
+    title: 'How many, step by step',
+    blocks: [
+      {
+        kind: 'rows',
+        rows: [
+          rowOf(`One slab of ${length}, per GPU`, contiguous.bytesPerRequest),
+          rowOf('Slabs that fit', contiguous.requests),
+          rowOf('Blocks of one request', paged.blocksPerRequest),
+          rowOf('Requests whose blocks fit', paged.requests),
+          ...(engineLimit ? [rowOf('Limit of the engine', engineLimit)] : []),
+          rowOf('So many fit', fits),
+          rowOf('At random points of their life', steadyState),
+          rowOf(`All of ${length}: none preempts another`, paged.requestsAtMaxLength),
+          rowOf('One GiB more on every GPU holds', paged.requestsPerGiB),
+          ...(longestContext ? [rowOf('Longest context that fits', longestContext)] : []),
+          ...(transferBytes ? [rowOf('Handed to a decode server for one prompt', transferBytes)] : []),
+        ],
+      },
     ],
   };
-  return { title: 'Requests at once', blocks: [table, rows] };
+}
+
+/** Requests that fit at lengths from short to the longest, memory alone. */
+export function byLength(plan: Plan): Section | undefined {
+  const points = plan.capacity ? requestsByLength(plan, roundLengths(plan.capacity.maxLength)) : [];
+  return points.length < 2
+    ? undefined
+    : {
+        title: 'Requests by length',
+        blocks: [
+          {
+            kind: 'table',
+            columns: [
+              { title: 'Tokens of each request', numeric: true },
+              { title: 'Contiguous', numeric: true },
+              { title: 'Paged', numeric: true },
+            ],
+            rows: points.map((p) => [withCommas(p.length), withCommas(p.contiguous), withCommas(p.paged)]),
+          },
+        ],
+      };
+}
+
+/** Doubling, up to the longest. */
+function roundLengths(maxLength: number): readonly number[] {
+  const lengths: number[] = [];
+  for (let length = 512; length < maxLength; length *= 2) {
+    lengths.push(length);
+  }
+  return [...lengths, maxLength];
 }

@@ -347,13 +347,17 @@ function meanBlocks(layout: Layout, group: number, { prompt, output }: Workload,
 
 /** Requests that fit at each length, memory alone: about `points` lengths, evenly spaced on a log axis. */
 export function requestsByLength(input: Sizes, points = 48): readonly LengthPoint[] {
-  const { layout, pool, maxLength } = input;
+  const { maxLength } = input;
   const lowest = Math.min(256, maxLength);
   const lengths = new Set(
     Array.from({ length: points }, (_, i) => Math.round(lowest * (maxLength / lowest) ** (i / (points - 1)))),
   );
-  const slab = slabOf(layout, maxLength);
-  const contiguous = Math.floor(Math.max(0, pool.bytes.value) / slab);
+  return requestsAt(input, [...lengths]);
+}
+
+/** The same at these lengths. */
+export function requestsAt({ layout, pool, maxLength }: Sizes, lengths: readonly number[]): readonly LengthPoint[] {
+  const contiguous = Math.floor(Math.max(0, pool.bytes.value) / slabOf(layout, maxLength));
   const parts = partsOf(layout, pool);
-  return [...lengths].map((length) => ({ length, contiguous, paged: countHeld(parts, layout.groupBlocks(length)) }));
+  return lengths.map((length) => ({ length, contiguous, paged: countHeld(parts, layout.groupBlocks(length)) }));
 }

@@ -86,7 +86,7 @@ test('stages and groups get their tables when there is more than one', () => {
   };
   const text = textOf(aPlan({ kv: { layout } }));
   expect(text).toMatch(/2 +sliding +27/);
-  expect(text).toMatch(/0 \(decides\) +27/);
+  expect(text).toMatch(/1 of 2 \(decides\) +27/);
 });
 
 const hostile = '<script>alert(1)</script>[x](https://evil.example)|`@team`\u202e\u001b[31m\n# head';

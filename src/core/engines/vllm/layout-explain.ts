@@ -17,12 +17,15 @@ const written = (c: VllmConfiguration, ...names: readonly string[]): readonly Or
 const modelOrigin = ({ id, source }: Model): Origin => ({ kind: source.kind, text: `${id}: ${source.text}` });
 
 /** What the option says, and what it comes to for this model. */
-const dtypeOrigins = (c: VllmConfiguration): readonly Origin[] => [
-  ...written(c, 'kv-cache-dtype'),
-  ...(c.stored.key === c.stored.value
-    ? []
-    : [{ kind: 'derived' as const, text: `KV dtype ${c.stored.value}: ${c.stored.how}` }]),
-];
+function dtypeOrigins(c: VllmConfiguration): readonly Origin[] {
+  const { key, value, how } = c.stored;
+  const [setting] = written(c, 'kv-cache-dtype');
+  if (setting?.kind === 'default') {
+    return [{ kind: 'default', text: `KV dtype ${value} (${how}), default of vLLM ${c.version.text}` }];
+  }
+  const stored = key === value ? [] : [{ kind: 'derived' as const, text: `KV dtype ${value}: ${how}` }];
+  return [...(setting ? [setting] : []), ...stored];
+}
 
 /** `80 × (1 × 512) + 2 × (…)`: equal neighbours are told once. */
 function runs(tallies: readonly Tally[], term: (spec: LayerSpec) => string): string {
