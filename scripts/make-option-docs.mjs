@@ -13,7 +13,7 @@ try {
     stdin: {
       contents: `
         export { optionDocs } from './src/core/engines/option-docs';
-        export { VLLM_OPTIONS } from './src/core/engines/vllm/options';
+        export { ENGINES } from './src/core/engines';
         export { VLLM_ENVIRONMENT } from './src/core/engines/vllm/environment';`,
       resolveDir: root,
       loader: 'ts',
@@ -24,11 +24,15 @@ try {
     outfile,
     logLevel: 'warning',
   });
-  const { optionDocs, VLLM_OPTIONS, VLLM_ENVIRONMENT } = await import(pathToFileURL(outfile).href);
+  const { optionDocs, ENGINES, VLLM_ENVIRONMENT } = await import(pathToFileURL(outfile).href);
   mkdirSync(join(root, 'docs'), { recursive: true });
-  const page = join(root, 'docs', 'options-vllm.md');
-  writeFileSync(page, optionDocs({ engine: 'vLLM', options: VLLM_OPTIONS, environment: VLLM_ENVIRONMENT }));
-  console.log(`wrote ${page}`);
+  // Variables without an option of their own.
+  const environments = { vllm: VLLM_ENVIRONMENT };
+  for (const { id, title, options } of ENGINES) {
+    const page = join(root, 'docs', `options-${id}.md`);
+    writeFileSync(page, optionDocs({ engine: title, options, environment: environments[id] ?? [] }));
+    console.log(`wrote ${page}`);
+  }
 } finally {
   rmSync(folder, { recursive: true });
 }

@@ -20,8 +20,9 @@ export function optionDocs({ engine, options, environment }: DocsInput): string 
     `What KV Planner knows of ${engine}’s ${options.length} options: ${acting.length} that act on the KV cache or on how many requests run, and ${others.length} that it reads and leaves alone. “Gone in” names the first version that no longer takes an option.`,
     '## Options that act on the KV cache',
     table(acting, flagText, actingText),
-    '## Environment variables',
-    table(environment, (v) => code(v.name), actingText),
+    ...(environment.length === 0
+      ? []
+      : ['## Environment variables', table(environment, (v) => code(v.name), actingText)]),
     '## Other options',
     table(others, flagText, (o) => o.summary),
     '## Sources',
@@ -46,7 +47,14 @@ const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('<
 const code = (text: string): string => `\`${text}\``;
 
 const flagText = (o: OptionSpec): string =>
-  [`--${o.name}`, ...(o.short ?? []), ...(o.aliases ?? []).map((a) => `--${a}`)].map(code).join(' ');
+  [o.name, ...(o.aliases ?? [])]
+    .map(longText)
+    .concat(o.short ?? [], o.env === undefined || o.env === o.name ? [] : [o.env])
+    .map(code)
+    .join(' ');
+
+/** Keys of a file's section and variables are no flags. */
+const longText = (name: string): string => (name.includes('.') || name === name.toUpperCase() ? name : `--${name}`);
 
 const actingText = (o: OptionSpec): string => [o.summary, `**KV cache:** ${o.effect}`].join(' ');
 

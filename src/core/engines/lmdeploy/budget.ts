@@ -7,14 +7,13 @@ import {
   estimated,
   freeShareWords,
   gib,
-  givenOr,
   nothing,
+  orGiven,
   originOfSetting,
   type StageBudget,
   type StageTerms,
   shareOfFree,
   type Term,
-  times,
   usedBy,
   weightsTerm,
   whole,
@@ -39,12 +38,19 @@ export function budgetOf(
   if (share === undefined || model.weights === undefined) {
     return undefined;
   }
-  const terms = givenOr(given, {
-    weights: () => weightsOf(model, c),
-    activations: () => (c.backend === 'pytorch' ? runtimeOf(model, c, layout, hardware) : laterTerm(c)),
-    graphs: () => nothing('taken after the pool, from what the share leaves', SOURCES[c.backend]),
-    other: () => otherOf(c),
-  });
+  const weights = orGiven(given.weights, () => weightsOf(model, c));
+  const other = orGiven(given.other, () => otherOf(c));
+  const free = hardware.memory.value - weights.estimate.value - other.estimate.value;
+  const terms: StageTerms = {
+    weights,
+    other,
+    activations: orGiven(given.activations, () =>
+      c.backend === 'pytorch' ? runtimeOf(model, c, layout, free) : laterTerm(c),
+    ),
+    graphs: orGiven(given.graphs, () =>
+      nothing('taken after the pool, from what the share leaves', SOURCES[c.backend]),
+    ),
+  };
   const origin = originOfSetting(
     c.settings.findLast((s) => s.name === 'cache-max-entry-count'),
     `default of LMDeploy ${c.version.text}`,
@@ -92,11 +98,10 @@ const laterTerm = (c: LmdeployConfiguration): Term =>
  * Rows of logits in 16 bit: (max_prefill_token_num + 2 × max_batch_size) × vocabulary × 2. The number of prefill tokens
  * is halved until sixteen blocks fit.
  */
-function runtimeOf(model: Model, c: LmdeployConfiguration, layout: Layout, hardware: Hardware): Term {
+function runtimeOf(model: Model, c: LmdeployConfiguration, layout: Layout, free: number): Term {
   const { bytes, perRequest } = c.rules.logits;
   const requests = perRequest ? 2 * (c.maxSequences ?? 0) : 0;
   const of = (tokens: number) => (tokens + requests) * model.vocabSize * bytes;
-  const free = hardware.memory.value - usedBy({ ...noTerms(c), weights: weightsOf(model, c), other: otherOf(c) }).value;
   const enough = (tokens: number) => (free - of(tokens)) * (c.share ?? 0) >= 16 * layout.bytesPerBlock.value;
   let tokens = c.prefillTokens;
   while (tokens > 1 && !enough(tokens)) {
@@ -113,11 +118,6 @@ function runtimeOf(model: Model, c: LmdeployConfiguration, layout: Layout, hardw
   };
 }
 
-function noTerms(c: LmdeployConfiguration): StageTerms {
-  const none = nothing('', SOURCES[c.backend]);
-  return { weights: none, activations: none, graphs: none, other: none };
-}
-
 function otherOf(c: LmdeployConfiguration): Term {
   const slots = slotBytes(c);
   const link = c.placement.tensor > 1 ? gib(0.2, 0.8, 2) : gib(0, 0, 0);
@@ -132,5 +132,5 @@ function otherOf(c: LmdeployConfiguration): Term {
     .filter((b) => b > 0)
     .map(formatBytes)
     .join(' + ');
-  return estimated(times(estimate, 1), parts.join(', '), 'usual range', numbers, SOURCES[c.backend]);
+  return estimated(estimate, parts.join(', '), 'usual range', numbers, SOURCES[c.backend]);
 }

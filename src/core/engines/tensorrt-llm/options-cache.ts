@@ -171,7 +171,8 @@ export const CACHE_OPTIONS: readonly OptionSpec[] = tableOf(ARGS, [
   },
   {
     name: 'kv_cache_config.use_kv_cache_manager_v2',
-    type: 'string',
+    type: 'flag',
+    words: ['auto'],
     defaults: [{ value: false, text: 'off; the newest versions let the model decide' }],
     summary: 'Uses the second KV cache manager, which frees pages outside of windows.',
     effect: 'Sizes its pool by other rules, which are not planned.',
