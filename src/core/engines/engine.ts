@@ -238,8 +238,11 @@ export interface Finding {
   /** The option it points at; its place is the launch's when the option is not written. */
   readonly option?: string;
   readonly fixes: readonly Fix[];
-  /** False for an error of ours (a model that is not known) that says nothing about whether the engine starts. */
-  readonly refuses?: false;
+  /**
+   * False for an error of ours (a model that is not known) that says nothing about whether the engine starts; `perhaps`
+   * for what it refuses if we are right about its options or the machine.
+   */
+  readonly refuses?: false | 'perhaps';
 }
 
 /** `batchTokens` of an engine whose running requests are not limited by the tokens of a step. */

@@ -40,6 +40,11 @@ function castFactor({ model, settings }: StageInput, bytes: number): { factor: n
   if (settings.text('dtype') === 'float32' || settings.text('dtype') === 'float') {
     return { factor: 2, how: 'in 32 bit' };
   }
+  if (settings.text('quantization') === 'bitsandbytes') {
+    // NF4: 4 bits and an fp32 scale per 64; embeddings stay.
+    const embedding = 2 * embeddingShare(model, bytes);
+    return { factor: (1 - embedding) * (4.5 / 16) + embedding, how: 'quantised to 4 bits on loading' };
+  }
   if (settings.text('quantization') === 'fp8') {
     return { factor: (1 + 2 * embeddingShare(model, bytes)) / 2, how: 'quantised to fp8 on loading' };
   }
@@ -95,13 +100,32 @@ function offloaded(input: StageInput, onGpu: Estimate): Estimate {
   return between(low, value, Math.max(value, Math.min(value + parameter, onGpu.low)));
 }
 
+/**
+ * Data-parallel ranks hold the experts between them, tensor- or expert-parallel over all their GPUs, and everything else
+ * each for itself. Source: vLLM 0.28, docs/serving/data_parallel_deployment; distributed/parallel_state.py (EP group = DP × TP).
+ * How many layers have experts is not in the catalogue: all of them, but for a few dense ones.
+ */
+function expertSpread({ model, c }: StageInput): Estimate {
+  const { data } = c.placement;
+  if (!model.experts || data === 1 || !model.parameters) {
+    return exactly(1);
+  }
+  const all = transformerLayers(model) * model.experts.experts * 3 * model.hiddenSize * model.experts.intermediate;
+  const share = Math.min(0.975, all / model.parameters);
+  const left = (part: number) => 1 - part + part / data;
+  return between(left(share), left(share), left(0.92 * share));
+}
+
 export function weightsTerm(input: StageInput): Term {
   const { stage, model, c } = input;
   const weights = model.weights as NonNullable<Model['weights']>;
   const { tensor, pipeline } = c.placement;
   const share = stageShare(input, weights.bytes);
   const cast = castFactor(input, weights.bytes);
-  const plain = times(between(weights.low, weights.bytes, weights.high), (share / tensor) * (cast?.factor ?? 1));
+  const spread = expertSpread(input);
+  const checkpoint = between(weights.low, weights.bytes, weights.high);
+  const undivided = times(checkpoint, (share / tensor) * (cast?.factor ?? 1));
+  const plain = between(undivided.low * spread.low, undivided.value * spread.value, undivided.high * spread.high);
   const padded = paddingOf(input);
   const e = between(plain.low * padded.low, plain.value * padded.value, plain.high * padded.high);
   const draft = draftBytes(input);
@@ -112,6 +136,7 @@ export function weightsTerm(input: StageInput): Term {
   const estimate = whole(lora ? addEstimates(stay, lora) : stay);
   const tell = (): ReturnType<Term['tell']> => {
     const extras: readonly (readonly [symbol: string, number: string, when: boolean])[] = [
+      [' × (1 − experts + experts ÷ data parallel)', ` × ${spread.value.toFixed(3)}`, spread.value !== 1],
       [' × padding', ` × ${padded.value}`, padded.value !== 1],
       [` × ${cast?.how}`, ` × ${cast?.factor.toFixed(2)}`, cast !== undefined],
       [' + draft model', ` + ${formatBytes(draft.value)}`, draft.value > 0],
@@ -128,6 +153,7 @@ export function weightsTerm(input: StageInput): Term {
       cast && `, ${cast.how}`,
       draft.value > 0 && ` and the draft model ${c.draft?.id}`,
       tensor > 1 && `, over ${tensor} GPUs`,
+      spread.value !== 1 && `, experts over ${c.placement.data} data-parallel ranks as well`,
       pipeline > 1 && `, stage ${stage + 1} of ${pipeline}`,
       gone.value > 0 && `, ${formatBytes(gone.value)} of them in host memory`,
       lora && ', and buffers of LoRA adapters',

@@ -5,6 +5,7 @@ import { type Configuration, type ConfigureInput, EngineRefusal, type Hardware, 
 import { type BlockSize, baseBlockSize, layerDtypes, type StoredDtype, storedDtype } from './backend';
 import { type BatchDefaults, batchDefaults, usesChunkedPrefill } from './batch';
 import { lengthFindings, type MaxLength, maxLength } from './length';
+import { overridden } from './overrides';
 import { placementFindings, placementOf, stageLayers } from './placement';
 import { refusal, refuseDtype, refuseUncovered, refuseWhen } from './refusals';
 import { blocksPlan, type Settings, settingsOf, valueFindings } from './settings';
@@ -48,8 +49,8 @@ export function configure(input: ConfigureInput): VllmConfiguration {
   const { environment, hardware } = input;
   const version = resolveVersion(input.version);
   const rules = rulesFor(version.text, environment);
-  const model = rules.latentCache ? input.model : asMultiHead(input.model);
   const settings = settingsOf(input.settings);
+  const model = overridden(rules.latentCache ? input.model : asMultiHead(input.model), settings);
   const placement = placementOf(settings);
   const fromValues = valueFindings(settings, 'vLLM');
   refuseWhen([...fromValues, ...placementFindings(model, placement)], blocksPlan(settings) ? undefined : 'bad-value');

@@ -2,34 +2,21 @@
 import type { Model } from '../../model/model';
 import { withCommas } from '../../units';
 import type { Finding } from '../engine';
+import { modelLength } from '../model-length';
 import type { Settings } from './settings';
-
-/** Types whose factor does not multiply: the stated maximum already has it. */
-const UNSCALED = new Set(['su', 'longrope', 'llama3', 'default', 'mrope']);
 
 /** Used, with a warning, when the config states no length at all. */
 const LAST_RESORT = 2048;
 
 /** Undefined when the catalogue does not know what the model's config states. */
 function derivedMaxLength(model: Model): { readonly tokens: number; readonly how: string } | undefined {
-  const { maxPositions, rope } = model;
-  if (maxPositions === undefined && model.source.kind === 'catalogue') {
-    return undefined;
+  if (model.maxPositions === undefined) {
+    return model.source.kind === 'catalogue'
+      ? undefined
+      : { tokens: LAST_RESORT, how: 'the model states no length: vLLM falls back to 2048' };
   }
-  if (maxPositions === undefined) {
-    return { tokens: LAST_RESORT, how: 'the model states no length: vLLM falls back to 2048' };
-  }
-  const scaled = rope?.factor !== undefined && !UNSCALED.has(rope.type) && !scalesInside(model);
-  if (!scaled || rope?.factor === undefined) {
-    return { tokens: maxPositions, how: 'max_position_embeddings' };
-  }
-  const base = rope.type === 'yarn' ? (rope.originalMaxPositions ?? maxPositions) : maxPositions;
-  return { tokens: Math.trunc(base * rope.factor), how: `${base} × ${rope.type} factor ${rope.factor}` };
+  return modelLength(model);
 }
-
-/** Models with sliding layers scale the full layers only (Gemma 3): the stated maximum already counts it. */
-const scalesInside = (model: Model): boolean =>
-  model.rope?.type === 'linear' && model.layers.some((l) => l.kind === 'sliding');
 
 export interface MaxLength {
   /** Undefined when the written value cannot be known, or nothing says one. */

@@ -13,7 +13,7 @@ export const refusal = (code: string, message: string, option?: string): Finding
 });
 
 /** What this product does not plan says nothing about what the engine does. */
-const notCovered = (message: string): Finding => ({
+export const notCovered = (message: string): Finding => ({
   code: 'not-covered',
   severity: 'error',
   message,

@@ -58,12 +58,27 @@ export function draftLayers(
       ? { layers: model.mtpLayers.map(asDraft), findings: [] }
       : unknownDraft(`${model.id} is not known to carry MTP layers`);
   }
-  return draft
-    ? { layers: draft.layers.filter((l) => l.kind !== 'shared').map(asDraft), findings: [] }
-    : unknownDraft(
-        draftModel === undefined ? 'the draft model is not named' : `the draft model ${draftModel} is not known`,
-      );
+  if (draft) {
+    return { layers: draft.layers.filter((l) => l.kind !== 'shared').map(asDraft), findings: [] };
+  }
+  const why = draftModel === undefined ? 'the draft model is not named' : `the draft model ${draftModel} is not known`;
+  return /^eagle3?$/.test(method) ? assumedEagle(model, why) : unknownDraft(why);
 }
+
+/** EAGLE heads are one decoder layer, with the heads of the model they draft for. Source: EAGLE and EAGLE-3, model definition. */
+function assumedEagle(model: Model, why: string): ReturnType<typeof draftLayers> {
+  const full = model.layers.find((l) => l.kind === 'full');
+  if (!full) {
+    return unknownDraft(why);
+  }
+  const message = `${capitalised(why)}: its KV cache is counted as one layer with the heads of ${model.id}, as EAGLE heads have; its weights (usually 0.5–1.5 GiB) are not.`;
+  return {
+    layers: [asDraft(full)],
+    findings: [{ code: 'draft-assumed', severity: 'information', message, option: 'speculative-config', fixes: [] }],
+  };
+}
+
+const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 const asDraft = (layer: KvLayer): KvLayer => ({ ...layer, draft: true });
 
