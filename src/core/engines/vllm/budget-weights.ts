@@ -1,5 +1,6 @@
 /** Weights on one GPU: the checkpoint's bytes, split, padded and moved as the engine does. */
 import type { Model } from '../../model/model';
+import { attentionParameters } from '../../model/parameters';
 import { addEstimates, between, type Estimate, exactly, formatBytes, GiB } from '../../units';
 import { loraBytes } from './budget-lora';
 import { isLastStage, type StageInput, type Term, times, whole } from './budget-terms';
@@ -103,17 +104,21 @@ function offloaded(input: StageInput, onGpu: Estimate): Estimate {
 /**
  * Data-parallel ranks hold the experts between them, tensor- or expert-parallel over all their GPUs, and everything else
  * each for itself. Source: vLLM 0.28, docs/serving/data_parallel_deployment; distributed/parallel_state.py (EP group = DP × TP).
- * How many layers have experts is not in the catalogue: all of them, but for a few dense ones.
+ * How many layers have experts is not in the catalogue: what attention, embeddings and shared experts leave is theirs.
  */
 function expertSpread({ model, c }: StageInput): Estimate {
   const { data } = c.placement;
   if (!model.experts || data === 1 || !model.parameters) {
     return exactly(1);
   }
-  const all = transformerLayers(model) * model.experts.experts * 3 * model.hiddenSize * model.experts.intermediate;
-  const share = Math.min(0.975, all / model.parameters);
+  const { experts, intermediate, sharedIntermediate } = model.experts;
+  const { hiddenSize: H, vocabSize, attentionHeads, parameters } = model;
+  const layers = transformerLayers(model);
+  const attention = model.layers.reduce((sum, l) => sum + attentionParameters(l, H, attentionHeads), 0);
+  const others = attention + 2 * vocabSize * H + layers * 3 * H * sharedIntermediate;
+  const share = Math.max(0, Math.min((layers * experts * 3 * H * intermediate) / parameters, 1 - others / parameters));
   const left = (part: number) => 1 - part + part / data;
-  return between(left(share), left(share), left(0.92 * share));
+  return between(left(Math.min(1, 1.005 * share)), left(share), left(0.985 * share));
 }
 
 export function weightsTerm(input: StageInput): Term {
