@@ -2,7 +2,7 @@
 import type { Engine, Given, Hardware, Workload } from '../core/engines/engine';
 import type { Origin } from '../core/figure';
 import { findGpu, nearestGpus } from '../core/hardware/find-gpu';
-import { exactly, parseBytes } from '../core/units';
+import { exactly, MiB, parseBytes } from '../core/units';
 import type { DirectiveKey, Launch, TextRange } from '../launch/launch';
 import type { Lines } from '../launch/lines';
 import type { PlanContext } from '../planner';
@@ -72,10 +72,19 @@ function bytes(ask: Ask, key: DirectiveKey, found: Located[]): number | undefine
   if (!asked) {
     return undefined;
   }
-  return (
-    parseBytes(asked.text) ??
-    bad(found, asked, `${key} must be bytes (54375000000, 58.11GiB, 80GB), not “${asked.text}”.`)
-  );
+  const value = parseBytes(asked.text);
+  if (value === undefined) {
+    return bad(found, asked, `${key} must be bytes (54375000000, 58.11GiB, 80GB), not “${asked.text}”.`);
+  }
+  if (value > 0 && value < MiB) {
+    bad(
+      found,
+      asked,
+      `${key} is ${value} bytes: a bare number counts bytes. Write ${asked.text}GiB for GiB.`,
+      'warning',
+    );
+  }
+  return value;
 }
 
 /** 600 tokens in and 250 out unless asked: a chat request. */
@@ -112,7 +121,12 @@ export function hardwareOf(launch: Launch, ask: Ask, found: Located[]): Hardware
   if (name && !gpu) {
     const near = nearestGpus(name.text, 3);
     const like = near.length > 0 ? ` Did you mean ${near.join(', ')}?` : '';
-    bad(found, name, `The GPU “${name.text}” is not known.${like} gpu-memory= gives its memory instead.`, 'warning');
+    bad(
+      found,
+      name,
+      `The GPU “${name.text}” is not known.${like} Its memory can be given instead (gpu-memory).`,
+      'warning',
+    );
   }
   if (!gpu && memory === undefined) {
     return undefined;

@@ -42,7 +42,7 @@ function planTextOf(plan: Plan, places: (offset: number) => Position): PlanText 
   const { launch } = plan;
   const sections = [
     plan.kv && tokens(plan.kv),
-    plan.kv && blocks(plan.kv),
+    plan.kv && blocks(plan.kv, plan.starts),
     plan.budget && memory(plan),
     plan.capacity && comparison(plan.capacity),
     plan.capacity && steps(plan.capacity),
@@ -89,7 +89,7 @@ function tokens({ layout, atMaxLength }: KvPlan): Section {
   return { title: 'Bytes of keys and values', blocks: [{ kind: 'rows', rows: [...rows, ...fixed, ...longest] }] };
 }
 
-function blocks({ layout, pool }: KvPlan): Section {
+function blocks({ layout, pool }: KvPlan, starts: Plan['starts']): Section {
   const rows: Row[] = [
     { label: 'Stored as', value: clean(storedAs(layout.dtype)) },
     { label: 'Block size', value: layout.blockSize === 1 ? '1 token' : `${withCommas(layout.blockSize)} tokens` },
@@ -112,7 +112,8 @@ function blocks({ layout, pool }: KvPlan): Section {
     );
   }
   const parts: Block[] = [{ kind: 'rows', rows }, ...groups(layout), ...ranks({ layout, pool })];
-  if (pool?.logged) {
+  // A launch that is refused prints its refusal instead.
+  if (pool?.logged && starts !== false) {
     const caption = isEstimated(pool.bytes)
       ? 'What it will print if the estimate is met exactly'
       : 'What it will print';
