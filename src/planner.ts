@@ -25,6 +25,7 @@ import type { DirectiveKey, Launch, LaunchOption, Problem, ReadInput, TextRange 
 import { type Lines, linesOf } from './launch/lines';
 import { type Ask, asksOf, givenOf, hardwareOf, versionOf, workloadOf, workloadOrigins } from './planner/asks';
 import { checked } from './planner/checks';
+import { withFileFindings } from './planner/file-findings';
 import { type Located, optionFindings, placeFindings, placementFindings } from './planner/findings';
 import { type Answered, remembered } from './planner/memory';
 import { modelOf, namedModel } from './planner/models';
@@ -97,8 +98,9 @@ export interface PlanResult {
 export function planText(input: ReadInput, context: PlanContext): PlanResult {
   const read = readLaunches(input, ENGINES);
   const lines = linesOf(input.text);
+  const plans = read.launches.map((launch) => planLaunch(launch, lines, context));
   return {
-    plans: read.launches.map((launch) => planLaunch(launch, lines, context)),
+    plans: withFileFindings(plans, input.text, lines),
     problems: read.problems.map((p) => ({ ...p, line: p.range && lines.line(p.range.start) })),
     needs: read.needs,
   };
