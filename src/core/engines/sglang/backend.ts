@@ -67,7 +67,7 @@ export function pageSize(
         : { tokens: pages[0] as number, how: `${backend} works on pages of ${pages.join(', ')}` };
     }
   }
-  return written === undefined ? { tokens: 1, how: 'default' } : { tokens: written, how: 'as written' };
+  return written === undefined ? { tokens: 1, how: 'any size works' } : { tokens: written, how: 'as written' };
 }
 
 const pagesOf = (backend: string, model: Model, hardware: Hardware | undefined): readonly number[] | undefined =>

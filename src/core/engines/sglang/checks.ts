@@ -1,6 +1,6 @@
 /** What a launch of SGLang should know beyond its numbers: how requests are admitted, and what would make it start. */
 import { formatBytes, withCommas } from '../../units';
-import type { Budget, Checked, Finding } from '../engine';
+import type { Budget, Checked, Finding, Fix } from '../engine';
 import { isLatent } from './backend';
 import type { SglangConfiguration } from './configure';
 import { refusal } from './refusals';
@@ -11,31 +11,47 @@ export const checksOf = (checked: Case): readonly Finding[] =>
   [noMemory, cappedByStates, repeatedLatents, admission].flatMap((check) => check(checked));
 
 /** Source: SGLang 0.5.18, srt/mem_cache/kv_cache_configurator.py. */
-function noMemory({ verdict, pool, budget, configuration: c }: Case): readonly Finding[] {
+function noMemory(checked: Case): readonly Finding[] {
+  const { verdict, pool, budget, configuration: c } = checked;
   if (verdict?.starts !== false || !pool || pool.blocks.value > 0 || (pool.blocks.range?.high ?? 0) > 0) {
     return [];
   }
   const share = c.share?.share.value;
   const least = budget && leastShare(budget);
-  if (share === undefined || least === undefined) {
-    const current = share === undefined ? '' : ` Current value: mem_fraction_static=${share}`;
-    return [
-      refusal(
-        'no-kv-memory',
-        `Not enough memory. Please try to increase --mem-fraction-static.${current}`,
-        'mem-fraction-static',
-      ),
-    ];
+  const refuse = (message: string, fixes: readonly Fix[]) => [
+    refusal('no-kv-memory', message, 'mem-fraction-static', fixes),
+  ];
+  const current = share === undefined ? '' : ` Current value: mem_fraction_static=${share}`;
+  const advice = `Not enough memory. Please try to increase --mem-fraction-static.${current}`;
+  if (share === undefined || budget === undefined || least === undefined) {
+    return refuse(advice, []);
   }
   const needed = Math.ceil(least * 1000) / 1000;
-  const said = c.rules.namesShare
-    ? `Loaded weights leave no GPU memory for the KV cache under --mem-fraction-static=${share}. Raise --mem-fraction-static above ${needed.toFixed(3)} (minimum viable = 1 - available/pre = ${least.toFixed(4)}, estimated).`
-    : `Not enough memory. Please try to increase --mem-fraction-static. Current value: mem_fraction_static=${share}. Weights alone take ${needed.toFixed(3)} of what is free (estimated).`;
   const room = Math.floor((least + 0.5 * (1 - least)) * 100) / 100;
-  const fits = room > needed && room < 0.99;
-  const fix = { title: `Set mem-fraction-static to ${room}`, option: 'mem-fraction-static', value: String(room) };
-  const none = 'No share leaves enough for activations and graphs: more GPUs, or smaller weights, do.';
-  return [refusal('no-kv-memory', fits ? said : `${said} ${none}`, 'mem-fraction-static', fits ? [fix] : [])];
+  if (room <= needed || room >= 0.99) {
+    return refuse(
+      `Weights take ${formatBytes(budget.weights.figure.value)} and one GPU has ${formatBytes(budget.total.value)}: no mem-fraction-static leaves room for them, for the KV cache and for activations.`,
+      moreGpus(checked),
+    );
+  }
+  return refuse(
+    c.rules.namesShare
+      ? `Loaded weights leave no GPU memory for the KV cache under --mem-fraction-static=${share}. Raise --mem-fraction-static above ${needed.toFixed(3)} (minimum viable = 1 - available/pre = ${least.toFixed(4)}, estimated).`
+      : `${advice}. Weights alone take ${needed.toFixed(3)} of what is free (estimated).`,
+    [
+      { title: `Set mem-fraction-static to ${room}`, option: 'mem-fraction-static', value: String(room) },
+      ...moreGpus(checked),
+    ],
+  );
+}
+
+/** The fewest GPUs for each layer with which it starts. */
+function moreGpus({ configuration: c, whatIf }: Case): readonly Fix[] {
+  const { tensor } = c.placement;
+  const wanted = [2, 4, 8, 16].map((n) => n * tensor).find((n) => whatIf({ 'tp-size': n })?.verdict?.starts === true);
+  return wanted === undefined
+    ? []
+    : [{ title: `Set tp-size to ${wanted}: ${wanted} GPUs hold it`, option: 'tp-size', value: String(wanted) }];
 }
 
 /** Share of what was free before loading that the weights take. */

@@ -291,7 +291,7 @@ function defaults(settings: Settings, { c, length, chunk, graphs }: Resolved): r
     ['kv-cache-dtype', 'auto', c.stored.how],
     ['chunked-prefill-size', chunk.value, chunk.how],
     ['cuda-graph-max-bs-decode', graphs?.value, graphs?.how],
-    ['swa-full-tokens-ratio', c.windowRatio, 'default'],
+    ['swa-full-tokens-ratio', c.windowRatio],
     ['mamba-full-memory-ratio', c.layers.some((l) => l.kind === 'state') ? c.states.ratio : undefined],
     ['tp-size', 1],
     ['pp-size', 1],

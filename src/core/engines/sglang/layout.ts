@@ -220,9 +220,11 @@ function explainFixed(r: RankCells, c: SglangConfiguration, value: number): Expl
       {
         kind: 'config',
         text:
-          windows.length + states.length > 0
-            ? `windows and states of the model’s config; recurrent states of ${c.states.recurrentBytes} bytes an element`
-            : 'no layer has a window or a state of its own',
+          states.length > 0
+            ? `the model’s config; recurrent states of ${c.states.recurrentBytes} bytes an element`
+            : windows.length > 0
+              ? 'windows of the model’s config'
+              : 'no layer has a window or a state of its own',
       },
     ],
     source: SOURCE,

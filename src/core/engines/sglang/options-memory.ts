@@ -8,6 +8,7 @@ const MEMORY: readonly OptionSpec[] = rowsOf(ARGS, [
   {
     name: 'mem-fraction-static',
     role: 'memory-share',
+    shareOf: 'weights-and-pool',
     type: 'float',
     unit: 'share',
     above: 0,

@@ -55,6 +55,7 @@ const MODEL: readonly OptionSpec[] = rowsOf(ARGS, [
   },
   {
     name: 'dtype',
+    role: 'dtype',
     type: 'enum',
     values: ['auto', 'half', 'float16', 'bfloat16', 'float', 'float32'],
     defaults: [{ value: 'auto' }],

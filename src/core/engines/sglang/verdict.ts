@@ -1,7 +1,7 @@
 /** Does it start, and what SGLang says if not. Source: SGLang 0.5.18, srt/mem_cache/kv_cache_configurator.py, srt/managers/tp_worker.py. */
 import { figure } from '../../figure';
 import { type Estimate, exactly, isExact, withCommas } from '../../units';
-import type { Finding, Layout, Pool, StartVerdict } from '../engine';
+import type { Finding, Fix, Layout, Pool, StartVerdict } from '../engine';
 import type { SglangConfiguration } from './configure';
 import { cellsOf } from './rank';
 import { refusal } from './refusals';
@@ -86,9 +86,19 @@ function windowsTooSmall(c: SglangConfiguration, pool: Pool): Finding | undefine
       'window-pool-too-small',
       certain ? said : `SGLang may refuse to start, depending on memory that can only be estimated: ${said}`,
       'swa-full-tokens-ratio',
+      enoughWindows(c, pool, window),
     ),
     severity: certain ? 'error' : 'warning',
   };
+}
+
+/** A ratio whose windows hold two requests. */
+function enoughWindows(c: SglangConfiguration, pool: Pool, window: number): readonly Fix[] {
+  const tokens = ends(pool.blocks).low * c.page.tokens;
+  const ratio = Math.ceil((2 * (window + 128 + 2 * c.page.tokens) * 1000) / Math.max(1, tokens)) / 1000;
+  return ratio > (c.windowRatio ?? 1) && ratio <= 1
+    ? [{ title: `Set swa-full-tokens-ratio to ${ratio}`, option: 'swa-full-tokens-ratio', value: String(ratio) }]
+    : [];
 }
 
 function noSlots(c: SglangConfiguration, pool: Pool): Finding | undefined {
