@@ -166,7 +166,7 @@ export function rulesOf(version: string): VllmRules {
 
 /** V0 can still be asked for (or V1 early) by `VLLM_USE_V1` from 0.7 to 0.10. */
 export function rulesFor(version: string, environment: ReadonlyMap<string, string>): VllmRules {
-  const rules = rulesOf(version);
+  const rules = withGraphs(rulesOf(version), version, environment);
   const wanted = environment.get('VLLM_USE_V1');
   const optional = compareVersions(version, '0.7.0') >= 0 && compareVersions(version, '0.11.0') < 0;
   if (wanted === '0' && optional && rules.core === 'V1') {
@@ -183,6 +183,13 @@ export function rulesFor(version: string, environment: ReadonlyMap<string, strin
     return { ...rules, core: 'V1', overrideInFit: false, logStyle: 'two-lines' };
   }
   return rules;
+}
+
+/** The estimate of CUDA graphs came with 0.17, to be asked for; since 0.21 it is made unless switched off. */
+function withGraphs(rules: VllmRules, version: string, environment: ReadonlyMap<string, string>): VllmRules {
+  const asked = environment.get('VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS');
+  const graphsInBudget = asked === '0' ? false : asked === '1' ? compareVersions(version, '0.17.0') >= 0 : undefined;
+  return graphsInBudget === undefined || graphsInBudget === rules.graphsInBudget ? rules : { ...rules, graphsInBudget };
 }
 
 const NEWEST_VERSION: EngineVersion = {
