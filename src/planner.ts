@@ -49,6 +49,8 @@ export interface PlanContext {
   readonly flags?: Overrides;
   /** Used where neither file nor directive nor flag says. */
   readonly settings?: Overrides;
+  /** Stands in place of the model that a launch names: for a comparison of engines. */
+  readonly model?: Model;
 }
 
 export interface PlacedFinding extends Finding {
@@ -127,7 +129,8 @@ interface Start {
   readonly found: Located[];
 }
 
-function planLaunch(launch: Launch, lines: Lines, context: PlanContext): Plan {
+/** Plans one launch; `lines` are those of the text that it stands in. */
+export function planLaunch(launch: Launch, lines: Lines, context: PlanContext): Plan {
   const engine = engineOf(launch.engine) as Engine<Configuration>;
   const found: Located[] = [];
   const ask = asksOf(launch, lines, context);
@@ -186,7 +189,7 @@ function answerOf(start: Start, context: PlanContext): { readonly answer: Answer
     text: asked?.text ?? (engine.versions.at(-1) as string),
     origin: asked?.origin ?? { kind: 'default', text: 'newest known version' },
   };
-  const model = modelOf(launch, ask, context.models, engine, found);
+  const model = context.model ?? modelOf(launch, ask, context.models, engine, found);
   if (!model) {
     return { answer: { version: unversioned, starts: 'unknown', parts: {} }, refused: true };
   }

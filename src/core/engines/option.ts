@@ -41,12 +41,19 @@ export type OptionRole =
   | 'memory-share'
   | 'kv-memory'
   | 'kv-dtype'
+  | 'dtype'
   | 'block-size'
   | 'tensor'
   | 'pipeline'
   | 'data'
   | 'max-sequences'
   | 'batch-tokens';
+
+/**
+ * `card`: what the server may use of the whole card. `free`: the pool, of what weights (and a profile run, if there is
+ * one) leave free. `weights-and-pool`: what weights and pool may take of what was free before.
+ */
+export type ShareOf = 'card' | 'free' | 'weights-and-pool';
 
 /** A default from a version on; rows are oldest first and the last one that applies wins. */
 export interface DefaultRow {
@@ -78,6 +85,8 @@ export interface OptionSpec {
   readonly below?: number;
   readonly defaults: readonly DefaultRow[];
   readonly role?: OptionRole;
+  /** What a memory share is a share of: two engines mean the same by it or they do not. */
+  readonly shareOf?: ShareOf;
   /** Environment variable that sets it. */
   readonly env?: string;
   readonly since?: string;

@@ -10,6 +10,7 @@ const CACHE: readonly OptionSpec[] = tableOf(CLI, [
   {
     name: 'cache-max-entry-count',
     role: 'memory-share',
+    shareOf: 'free',
     type: 'float',
     unit: 'share',
     above: 0,
@@ -112,6 +113,7 @@ const CACHE: readonly OptionSpec[] = tableOf(CLI, [
   },
   {
     name: 'dtype',
+    role: 'dtype',
     type: 'enum',
     values: ['auto', 'float16', 'bfloat16'],
     defaults: [{ value: 'auto' }],

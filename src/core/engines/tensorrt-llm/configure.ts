@@ -248,8 +248,9 @@ function storedDtype(model: Model, settings: Settings): TrtConfiguration['stored
   if (model.checkpointKvDtype !== undefined) {
     return { key, value: dtypeName(model.checkpointKvDtype), how: 'auto: the checkpoint’s own KV metadata' };
   }
-  const value = model.dtype === 'float32' ? 'float16' : model.dtype;
-  return { key, value, how: 'auto: the model’s dtype' };
+  const asked = settings.text('dtype') ?? 'auto';
+  const own = asked === 'auto' ? model.dtype : asked;
+  return { key, value: own === 'float32' ? 'float16' : own, how: 'auto: the model’s dtype' };
 }
 
 function refuseDtype(layers: readonly KvLayer[], dtype: string): void {

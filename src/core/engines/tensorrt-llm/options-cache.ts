@@ -10,6 +10,7 @@ export const CACHE_OPTIONS: readonly OptionSpec[] = tableOf(ARGS, [
     name: 'kv_cache_free_gpu_memory_fraction',
     aliases: ['free_gpu_memory_fraction', 'kv_cache_config.free_gpu_memory_fraction', 'kv_cache_free_gpu_mem_fraction'],
     role: 'memory-share',
+    shareOf: 'free',
     type: 'float',
     unit: 'share',
     above: 0,

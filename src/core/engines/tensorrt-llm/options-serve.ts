@@ -186,7 +186,16 @@ const PLAIN: readonly OptionSpec[] = plainTable(SERVE, [
   ['max_input_len', 'int', 'Longest prompt.', { defaults: [{ value: 1024 }], unit: 'tokens' }],
   ['opt_num_tokens', 'int', 'Tokens of a step that an engine is tuned for.'],
   ['use_paged_context_fmha', 'flag', 'Lets an engine reuse blocks and split prompts.'],
-  ['dtype', 'string', 'Number format of weights and activations.', { defaults: [{ value: 'auto' }] }],
+  [
+    'dtype',
+    'string',
+    'Number format of weights and activations.',
+    {
+      role: 'dtype',
+      defaults: [{ value: 'auto' }],
+      effect: 'Keys and values are stored in it where nothing else says how.',
+    },
+  ],
   ['print_iter_log', 'flag', 'Logs every step.'],
   ['enable_iter_perf_stats', 'flag', 'Keeps figures of every step.'],
   ['moe_config', 'json', 'How experts are run.'],

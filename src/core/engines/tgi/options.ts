@@ -68,6 +68,7 @@ const CACHE: readonly OptionSpec[] = tableOf(
     {
       name: 'cuda-memory-fraction',
       role: 'memory-share',
+      shareOf: 'card',
       type: 'float',
       unit: 'share',
       above: 0,
@@ -152,6 +153,7 @@ const CACHE: readonly OptionSpec[] = tableOf(
     },
     {
       name: 'dtype',
+      role: 'dtype',
       type: 'enum',
       values: ['float16', 'bfloat16'],
       words: OR_NONE,

@@ -8,6 +8,7 @@ const CACHE: readonly OptionSpec[] = rowsOf(sourceOf('config/cache.py'), [
   {
     name: 'gpu-memory-utilization',
     role: 'memory-share',
+    shareOf: 'card',
     type: 'float',
     unit: 'share',
     above: 0,

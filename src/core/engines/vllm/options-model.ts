@@ -26,6 +26,7 @@ const MODEL: readonly OptionSpec[] = rowsOf(sourceOf('config/model.py'), [
   },
   {
     name: 'dtype',
+    role: 'dtype',
     type: 'enum',
     values: ['auto', 'half', 'float16', 'bfloat16', 'float', 'float32'],
     defaults: [{ value: 'auto', text: 'auto: as the checkpoint, float32 as a 16-bit format' }],
