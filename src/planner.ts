@@ -34,8 +34,8 @@ import { type RoadInput, roadOf } from './planner/road';
 
 /** Where facts of a model come from beyond the catalogue: a config.json beside the file, a cache, the Hub. */
 export interface ModelSource {
-  /** The parsed JSON of `config.json` and its place; undefined = it has none. */
-  config(modelText: string): { readonly json: unknown; readonly path: string } | undefined;
+  /** The parsed JSON of `config.json`, its place, and the index of its weights if there is one; undefined = it has none. */
+  config(modelText: string): { readonly json: unknown; readonly path: string; readonly index?: unknown } | undefined;
   /** The first bytes of a GGUF file, enough to hold its header, and of its further parts where it is split. */
   gguf?(modelText: string): { readonly parts: readonly Uint8Array[]; readonly path: string } | undefined;
 }

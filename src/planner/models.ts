@@ -6,6 +6,7 @@ import { modelFromConfig } from '../core/model/config-json';
 import { readGguf } from '../core/model/gguf';
 import { modelFromGguf } from '../core/model/gguf-model';
 import { type Model, ModelError } from '../core/model/model';
+import { indexedBytes, withIndexedWeights } from '../core/model/weight-index';
 import type { Launch } from '../launch/launch';
 import type { ModelSource } from '../planner';
 import type { Ask } from './asks';
@@ -19,7 +20,9 @@ export function namedModel(
 ): Model | undefined {
   const config = models?.config(name);
   if (config) {
-    return modelFromConfig(config.json, { id: name, path: config.path });
+    const model = modelFromConfig(config.json, { id: name, path: config.path });
+    const bytes = indexedBytes(config.index);
+    return bytes === undefined ? model : withIndexedWeights(model, bytes);
   }
   const gguf = models?.gguf?.(name);
   return gguf ? ggufModel(name, gguf) : findModel(engine.modelName?.(name) ?? name);
