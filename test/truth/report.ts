@@ -5,7 +5,7 @@ import { replayHybrids } from './hybrids';
 import { replayLmdeploy } from './lmdeploy';
 import { replayLogs } from './logs';
 import { replayProfiles } from './profiles';
-import { replayCrosschecks, replaySglangLogs, replaySglangVectors } from './sglang';
+import { replayCrosschecks, replaySglangBudgets, replaySglangLogs, replaySglangVectors } from './sglang';
 import { replayTensorrtLlm } from './tensorrt-llm';
 import { replayTgi } from './tgi';
 import { differences, vllmVectors } from './vectors';
@@ -44,6 +44,7 @@ table('other-logs.json, LMDeploy', replayLmdeploy());
 table('other-logs.json, TGI', replayTgi());
 table('golden-vllm-sglang.json, sgl/', replaySglangVectors());
 table('other-logs.json, SGLang', replaySglangLogs());
+table('other-logs.json, SGLang, KV bytes a priori', replaySglangBudgets());
 table('kv-crosschecks.json, SGLang', replayCrosschecks());
 
 const gib = (x: number): string => x.toFixed(2);

@@ -1,5 +1,6 @@
 /** SGLang's own numbers and lines of its public logs, through the planner. */
 import { readFileSync } from 'node:fs';
+import { findGpu } from '../../src/core/hardware/find-gpu';
 import { findModel } from '../../src/core/model/catalogue';
 import { GiB } from '../../src/core/units';
 import { type Plan, planText } from '../../src/planner';
@@ -149,6 +150,7 @@ interface SglangLog {
   readonly date?: string;
   readonly model?: string;
   readonly launch_args?: string;
+  readonly gpu?: string;
   readonly config_facts: { readonly max_total_tokens?: number; readonly mem_fraction_static?: number };
   readonly tp?: number;
   readonly dp?: number;
@@ -307,6 +309,30 @@ export const replaySglangLogs = (): readonly LogResult[] =>
   readTruth<{ readonly cases: readonly SglangLog[] }>('other-logs.json')
     .cases.filter((c) => c.engine === 'sglang')
     .map(replayLog);
+
+/** KV bytes a priori, where the log names the card: inside the interval, and how far off. */
+export const replaySglangBudgets = (): readonly LogResult[] =>
+  readTruth<{ readonly cases: readonly SglangLog[] }>('other-logs.json')
+    .cases.filter(
+      (c) => c.engine === 'sglang' && c.mem_fraction !== undefined && kvEnds(c, c.mem_fraction) !== undefined,
+    )
+    .map((log): LogResult => {
+      const gpu = log.gpu && findGpu(log.gpu)?.name;
+      const command = [`--model-path=${log.model}`, `--tp=${log.tp ?? 1}`, `--mem-fraction-static=${log.mem_fraction}`];
+      const budget = gpu && planOf({ command, version: versionOf(log), flags: { gpu } }).budget;
+      if (!budget) {
+        return { id: log.id, outcome: 'cannot tell', detail: `${log.gpu ?? 'card not named'}, ${log.model}` };
+      }
+      const { value, range = { low: value, high: value } } = budget.kv.figure;
+      const [low = 0, high = 0] = kvEnds(log, log.mem_fraction ?? 0) ?? [];
+      const inside = low >= range.low && high <= range.high;
+      const gib = (bytes: number) => (bytes / GiB).toFixed(2);
+      return {
+        id: log.id,
+        outcome: inside ? 'within rounding' : 'off',
+        detail: `${gib((low + high) / 2)} GiB in ${gib(range.low)}…${gib(value)}…${gib(range.high)}`,
+      };
+    });
 
 interface Crosscheck {
   readonly issue: string;

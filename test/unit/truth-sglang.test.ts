@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { replayCrosschecks, replaySglangLogs, sglangDifferences, sglangVectors } from '../truth/sglang';
+import {
+  replayCrosschecks,
+  replaySglangBudgets,
+  replaySglangLogs,
+  sglangDifferences,
+  sglangVectors,
+} from '../truth/sglang';
 
 describe('vectors made by SGLang’s own code, through the planner', () => {
   test('all are there', () => expect(sglangVectors()).toHaveLength(29));
@@ -19,4 +25,9 @@ describe('lines of public SGLang logs, through the planner', () => {
   test.each(replayCrosschecks().map((r) => [r.id, r] as const))('%s', (_, { outcome, detail }) =>
     expect(outcome, detail).toBe('within rounding'),
   );
+  test('KV bytes a priori lie in the interval wherever the card is named', () => {
+    const budgets = replaySglangBudgets();
+    expect(budgets.filter((r) => r.outcome === 'off')).toEqual([]);
+    expect(budgets.filter((r) => r.outcome === 'within rounding').length).toBeGreaterThanOrEqual(4);
+  });
 });

@@ -149,6 +149,7 @@ function stageWeights(input: Input, stage: number): Term {
     castOf(model, settings.text('quantization'), settings.text('dtype')),
   );
   const extras = [
+    LOADING,
     attentionExtra(input, base),
     draftExtra(input, stage),
     offloaded(settings.number('cpu-offload-gb') ?? 0, base),
@@ -171,6 +172,9 @@ interface Extra {
   readonly why: string;
   readonly symbol: string;
 }
+
+/** Kernels and workspaces that loading leaves: 0.01 to 0.25 GiB beyond the weights in five logs (sglang#4094, #3451, #4127, #1386, #565). */
+const LOADING: Extra = { estimate: gib(0, 0.12, 0.3), why: ', and what loading leaves', symbol: ' + loading' };
 
 function castOf(model: Model, quantization: string | undefined, dtype: string | undefined): Cast | undefined {
   if (model.quantisation !== undefined || model.dtype === 'float32') {
