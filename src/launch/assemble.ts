@@ -7,7 +7,7 @@ import { linesOf } from './lines';
 import type { Draft, Reading } from './reading';
 import { layersOf, rangeOf, unresolvedIn } from './text/mapped';
 import { type Arguments, type ArgumentWords, readArguments } from './words/arguments';
-import { wordInsertion } from './words/insertion';
+import { variableInsertion, wordInsertion } from './words/insertion';
 import { knownTexts, type Variable } from './words/variable';
 import { parseYaml } from './yaml/document';
 
@@ -31,6 +31,7 @@ export function assemble(reading: Reading, draft: Draft): Launch {
     engine: start.engine.id,
     version: start.image?.engine === start.engine ? start.image.version : reading.pinned.get(start.engine.id),
     role: roleOf(options),
+    ...(start.client ? { client: start.client.loads ? 'loads' : 'names' } : {}),
     title: draft.title,
     range: draft.range,
     head: start.head,
@@ -39,7 +40,9 @@ export function assemble(reading: Reading, draft: Draft): Launch {
     environment: knownTexts(start.environment),
     hardware: withVisibleDevices(start.hardware, start.environment),
     directives: [],
-    insertion: draft.insertion ?? wordInsertion(input, start, read.options),
+    insertion: start.engine.start.byEnvironment
+      ? variableInsertion(input, start)
+      : (draft.insertion ?? wordInsertion(input, start, read.options)),
   };
 }
 

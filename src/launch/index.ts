@@ -1,5 +1,6 @@
 /** Text of a file → launches with their places. Synchronous and pure; what comes from outside goes through ports. */
 import { ENGINES } from '../core/engines';
+import { serversOf } from './clients';
 import { withDirectives } from './directive';
 import type { LaunchEngine } from './engines';
 import { FORMS } from './forms';
@@ -14,7 +15,7 @@ export type { LaunchEngine } from './engines';
 export function readLaunches(input: ReadInput, engines: readonly LaunchEngine[] = ENGINES): ReadResult {
   const reading = startReading(input, engines);
   readForms(reading);
-  const launches = withDirectives(reading, inOrder(reading.launches));
+  const launches = withDirectives(reading, serversOf(inOrder(reading.launches)));
   return {
     launches,
     problems: reading.problems,

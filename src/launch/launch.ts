@@ -87,6 +87,8 @@ export interface Launch {
   /** As the file names it (an image tag, a pinned package); absent when it does not. */
   readonly version?: { readonly text: string; readonly range: TextRange };
   readonly role: 'serve' | 'prefill' | 'decode';
+  /** A client's command, which stands for a server where the file starts none. */
+  readonly client?: 'loads' | 'names';
   /** A name for people: the compose service, the container, the script's function. */
   readonly title: string;
   /** The whole launch. */

@@ -21,6 +21,10 @@ export interface StartWords {
   /** The option that names the model, and whether it may be the first positional argument. */
   readonly modelOption: string;
   readonly positionalModel: boolean;
+  /** Commands that ask a running server for a model, which is their first word: `loads` starts it where none runs. */
+  readonly clients?: readonly { readonly words: readonly string[]; readonly loads: boolean }[];
+  /** All settings are environment variables: the command takes no options. */
+  readonly byEnvironment?: true;
   /** Words after a command that make it something else than a server. */
   readonly otherCommands?: readonly string[];
   /** The option that names a file of options, if the engine has one. */

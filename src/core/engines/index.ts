@@ -2,12 +2,13 @@
 import type { Engine } from './engine';
 import { llamaCpp } from './llama-cpp';
 import { lmdeploy } from './lmdeploy';
+import { ollama } from './ollama';
 import { sglang } from './sglang';
 import { tensorrtLlm } from './tensorrt-llm';
 import { tgi } from './tgi';
 import { vllm } from './vllm';
 
 // biome-ignore lint/suspicious/noExplicitAny: each engine's configuration is its own; the planner only hands it back.
-export const ENGINES: readonly Engine<any>[] = [vllm, sglang, llamaCpp, tensorrtLlm, lmdeploy, tgi];
+export const ENGINES: readonly Engine<any>[] = [vllm, sglang, llamaCpp, ollama, tensorrtLlm, lmdeploy, tgi];
 
 export const engineOf = (id: string) => ENGINES.find((engine) => engine.id === id);

@@ -4,6 +4,9 @@ import type { GgmlConfiguration } from './configuration';
 import { type Cache, cacheLayerBytes } from './sizes';
 
 export function contextLines(c: GgmlConfiguration): readonly string[] {
+  if (c.rules.logStyle === 'none') {
+    return [];
+  }
   const { context } = c.sizes;
   const line = (name: string, value: number | string) => `llama_context: ${name.padEnd(13)} = ${value}`;
   return [
@@ -17,6 +20,9 @@ export function contextLines(c: GgmlConfiguration): readonly string[] {
 }
 
 export function cacheLines(c: GgmlConfiguration): readonly string[] {
+  if (c.rules.logStyle === 'none') {
+    return [];
+  }
   const windowed = c.sizes.caches.some((cache) => cache.kind === 'sliding');
   return c.sizes.caches.flatMap((cache) => {
     const created =

@@ -47,7 +47,7 @@ export function poolOf(c: GgmlConfiguration, layout: Layout, kv: readonly Estima
     ranks: bytes.map((kvBytes) => ({ kvBytes, blocks })),
     decidingRank,
     ...partsOf(c, devicesOf(c)[decidingRank] as number),
-    logged: loggedOf(c),
+    ...(c.rules.logStyle === 'none' ? {} : { logged: loggedOf(c) }),
     hostTier: hostTier(c, layout),
   };
 }

@@ -16,7 +16,8 @@ export interface GgmlRules {
   readonly latent: 'heads' | 'key-and-value' | 'key';
   /** Layers of MTP heads that get a cache in the main context. */
   readonly nextn: 'all' | 'some' | 'none';
-  readonly logStyle: 'self-size' | 'sequences' | 'streams';
+  /** `none`: what the engine prints is not known here. */
+  readonly logStyle: 'self-size' | 'sequences' | 'streams' | 'none';
   /** Name that the cache logs under. */
   readonly logName: 'llama_kv_cache_unified' | 'llama_kv_cache';
   /** The recurrent line ends with rows for speculation. */

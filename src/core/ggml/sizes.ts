@@ -219,7 +219,7 @@ function windowCells(window: number, context: Context, spec: ContextSpec): numbe
       return Math.min(full, pad(window * together + context.microBatch, 256));
     case 'ollama-engine': {
       const memory = Math.max(spec.fullWindows ? OLLAMA_MEMORY : window, sequences > 1 ? window + 1 : 0);
-      return memory >= context.tokensPerSequence ? full : pad(sequences * memory + context.batch, 256);
+      return memory >= spec.tokens / sequences ? full : pad(sequences * memory + context.batch, 256);
     }
     default:
       return pad(Math.min(full, window * together + context.microBatch), 256);

@@ -19,6 +19,15 @@ export function wordInsertion(
   return { at, text: `${separator}--{name}${usesEquals(input.text, options) ? '=' : ' '}{value}`, layers };
 }
 
+/** Before the command, where it is no container's and stands bare in a script. */
+export function variableInsertion(input: ArgumentWords, start: Start): Insertion | undefined {
+  if (!input.shell || start.contained) {
+    return undefined;
+  }
+  const at = start.head.start;
+  return { at, text: '{name}={value} ', layers: [{ kind: 'shell-bare', range: { start: at, end: at } }] };
+}
+
 /** What stands between the last two options: a space, or a continuation and an indent. */
 function separatorOf(text: string, options: readonly LaunchOption[]): string {
   const [before, last] = options.slice(-2);

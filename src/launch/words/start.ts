@@ -1,4 +1,5 @@
 /** A command's words → the engine it starts, through whatever stands before it. */
+import type { StartWords } from '../../core/engines/engine';
 import type { LaunchEngine } from '../engines';
 import type { HardwareHint, TextRange } from '../launch';
 import { type Mapped, part, rangeOf } from '../text/mapped';
@@ -22,7 +23,11 @@ export interface Start extends Surroundings {
   readonly head: TextRange;
   readonly words: readonly Mapped[];
   readonly positionalModel: boolean;
+  /** It asks a running server for a model. */
+  readonly client?: Client;
 }
+
+export type Client = NonNullable<StartWords['clients']>[number];
 
 /** `bash -c "…"`: the commands are inside. */
 export interface Script extends Surroundings {
@@ -45,8 +50,8 @@ export function surrounded(
   if (found.kind === 'script') {
     return { kind: 'script', environment, hardware, image, contained, script: found.script };
   }
-  const { engine, head, words, positionalModel } = found;
-  return { kind: 'start', environment, hardware, image, contained, engine, head, words, positionalModel };
+  const { engine, head, words, positionalModel, client } = found;
+  return { kind: 'start', environment, hardware, image, contained, engine, head, words, positionalModel, client };
 }
 
 /** What the nearer one says counts. */
@@ -141,6 +146,10 @@ function startAt(
   around: Surroundings,
 ): Start | undefined {
   for (const engine of engines) {
+    const asking = clientAt(words, at, engine, around);
+    if (asking) {
+      return asking;
+    }
     const length = commandLength(words, at, engine) || 0;
     const count = length || moduleLength(words, at, engine);
     if (count > 0) {
@@ -156,6 +165,19 @@ function startAt(
     }
   }
   return undefined;
+}
+
+/** Its flags are the client's own; of its words the first is the model. */
+function clientAt(words: readonly Mapped[], at: number, engine: LaunchEngine, around: Surroundings): Start | undefined {
+  const program = basename(words[at]?.text ?? '');
+  const client = engine.start.clients?.find(
+    (c) => c.words[0] === program && c.words.every((w, i) => i === 0 || words[at + i]?.text === w),
+  );
+  const length = client?.words.length ?? 0;
+  const model = client && words.slice(at + length).find((w) => !w.text.startsWith('-'));
+  return client && model
+    ? { ...started(around, engine, headRange(words.slice(at, at + length)), [model], true), client }
+    : undefined;
 }
 
 function started(

@@ -1,0 +1,19 @@
+/** The words that start Ollama's server in a file. It takes no options: its settings are environment variables. */
+import type { StartWords } from '../engine';
+
+export const OLLAMA_START: StartWords = {
+  commands: [
+    ['ollama', 'serve'],
+    ['ollama', 'start'],
+  ],
+  clients: [
+    { words: ['ollama', 'run'], loads: true },
+    { words: ['ollama', 'pull'], loads: false },
+  ],
+  modules: [],
+  images: [/(?:^|\/)ollama\/ollama$/i],
+  imageEntry: ['ollama', 'serve'],
+  modelOption: 'model',
+  positionalModel: false,
+  byEnvironment: true,
+};
