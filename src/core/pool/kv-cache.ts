@@ -38,6 +38,8 @@ export interface KvCacheOptions {
   /** A draft head (EAGLE, MTP) makes every hit one block shorter. */
   readonly draftHead?: boolean;
   readonly unhashedFirst?: boolean;
+  /** Blocks taken beyond need at each growth: 64 tokens' worth in vLLM V1 before 0.8.5, which knew one group. */
+  readonly preallocate?: number;
 }
 
 /** Groups of equal kind, looked up together. */
@@ -66,6 +68,7 @@ export interface KvCache {
   readonly watermarkBlocks: number;
   readonly retention: number | undefined;
   readonly draftHead: boolean;
+  readonly preallocate: number;
   /** Tokens one hash covers, and the multiple that hits are rounded to. */
   readonly hashBlock: number;
   readonly alignment: number;
@@ -121,6 +124,7 @@ export function createKvCache(options: KvCacheOptions): KvCache {
     watermarkBlocks: Math.trunc(watermark * options.blocks),
     retention: options.retention,
     draftHead: options.draftHead ?? false,
+    preallocate: options.preallocate ?? 0,
     hashBlock,
     alignment: paged.reduce((a, b) => (a * b) / greatestCommonDivisor(a, b), 1),
     admissionCaps: groups.map((group) => admissionCap(group, inFlightTokens, maxLength)),
@@ -353,9 +357,13 @@ function takeHits(kv: KvCache, slot: number, computed: number): void {
 function extendTables(kv: KvCache, slot: number, tokens: number): void {
   for (let group = 0; group < kv.groups.length; group++) {
     const at = slot * kv.groups.length + group;
-    const required = requiredBlocks(kv, group, tokens);
+    let required = requiredBlocks(kv, group, tokens);
     let length = kv.lengths[at]!;
     if (length < required) {
+      if (kv.preallocate > 0 && kv.groups.length === 1) {
+        const most = Math.min(requiredBlocks(kv, group, kv.maxLength), length + kv.pool.free);
+        required = Math.max(required, Math.min(required + kv.preallocate, most));
+      }
       const table = roomFor(kv, at, required);
       while (length < required) {
         table[length++] = takeBlock(kv.pool);

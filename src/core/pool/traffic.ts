@@ -97,6 +97,47 @@ export function trafficBuilder(name: string, constantOutput?: number): TrafficBu
   return { add, build: () => ({ name, count, contents, constantOutput, ...trimmed(columns, count) }) };
 }
 
+/**
+ * The same traffic for engines that do not fork: n samples of a prompt are n requests, which share what the prefix cache
+ * lets them share (vLLM V1, SGLang). Whoever comes after a request comes after its last sample.
+ */
+export function withoutForks(traffic: Traffic): Traffic {
+  const { count, samples, contents, firstRuns, prompts } = traffic;
+  if (samples.every((several) => several <= 1)) {
+    return traffic;
+  }
+  const builder = trafficBuilder(traffic.name, traffic.constantOutput);
+  const lastOf = new Int32Array(count);
+  for (let i = 0; i < count; i++) {
+    const after = traffic.after[i] ?? -1;
+    const prompt: Run[] = [];
+    for (let run = firstRuns[i] ?? 0, left = prompts[i] ?? 0; left > 0; run++) {
+      const length = contents.counts[run] ?? 0;
+      prompt.push({ source: contents.sources[run] ?? 0, first: contents.firsts[run] ?? 0, count: length });
+      left -= length;
+    }
+    for (let sample = 0; sample < Math.max(1, samples[i] ?? 1); sample++) {
+      lastOf[i] = builder.add({
+        arrival: traffic.arrivals[i],
+        after: after < 0 ? -1 : lastOf[after],
+        prompt,
+        output: traffic.outputs[i] ?? 1,
+        limit: traffic.limits[i],
+        // The first sample is the one a conversation goes on with; the others' texts are nobody else's.
+        outputSource: sample === 0 ? traffic.outputSources[i] : SAMPLES - i * 256 - sample,
+        adapter: traffic.adapters[i],
+        salt: traffic.salts[i],
+        priority: traffic.priorities[i],
+        session: traffic.sessions[i],
+      });
+    }
+  }
+  return builder.build();
+}
+
+/** Sources of further samples' outputs: far below those of requests, `outputSourceOf`. */
+const SAMPLES = -(2 ** 30);
+
 interface Columns {
   arrivals: Float64Array;
   after: Int32Array;

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/style/noNonNullAssertion: typed arrays; every index is in range by construction
 
-import { hasHash, nextFree, ownersOf } from './block-pool';
+import { hasHash, hashOf, nextFree, ownersOf } from './block-pool';
 import { tableOf } from './kv-cache';
 import { nodesOf } from './radix';
 import { entriesOf, freeBlocks } from './reuse-tree';
@@ -286,4 +286,35 @@ export function tablesOf(world: World, request: number): readonly (readonly numb
     default:
       return [];
   }
+}
+
+/** What a pointer over a cell tells. */
+export interface CellInfo {
+  readonly cell: number;
+  readonly state: keyof typeof CELL;
+  readonly owner: number | undefined;
+  readonly logical: number | undefined;
+  readonly tokens: number;
+  readonly owners: number;
+  /** Sixteen hexadecimal digits, where content is hashed. */
+  readonly hash: string | undefined;
+}
+
+export function cellInfo(world: World, view: PoolView, cell: number): CellInfo | undefined {
+  const meta = view.meta[cell];
+  const state = (Object.keys(CELL) as (keyof typeof CELL)[]).find((name) => CELL[name] === cellState(meta ?? 0));
+  if (meta === undefined || !state) {
+    return undefined;
+  }
+  const owner = view.owner[cell]!;
+  const hash = world.engine === 'vllm-v1' ? hashOf(world.scheduler.kv.pool, cell) : undefined;
+  return {
+    cell,
+    state,
+    owner: owner < 0 ? undefined : owner,
+    logical: owner < 0 ? undefined : view.logical[cell],
+    tokens: cellFill(meta),
+    owners: cellOwners(meta),
+    hash: hash && [hash.hi, hash.lo].map((half) => (half >>> 0).toString(16).padStart(8, '0')).join(''),
+  };
 }

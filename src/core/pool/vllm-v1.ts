@@ -1,4 +1,5 @@
 // biome-ignore-all lint/style/noNonNullAssertion: typed arrays; every index is in range by construction
+import { ownersOf } from './block-pool';
 import {
   type Admission,
   admit,
@@ -8,6 +9,7 @@ import {
   type KvCache,
   type KvCacheOptions,
   openSlot,
+  tableOf,
 } from './kv-cache';
 import { lookUp } from './lookup';
 import { createMisses, type Lookup, type Misses, missReason, noteMiss } from './misses';
@@ -295,6 +297,20 @@ function lookupOf(kv: KvCache, slot: number, hitTokens: number): Lookup {
   const hashes = hitTokens + blockSize <= mostTokens ? hashUpTo(kv, slot, at) : undefined;
   const end = (at - 1) * 2;
   return { text, blockSize, hitTokens, mostTokens, lo: hashes?.[end] ?? 0, hi: hashes?.[end + 1] ?? 0 };
+}
+
+/**
+ * Leading blocks that every running request has (vLLM `num_common_prefix_blocks`): what cascade attention reads once.
+ * Only full attention can.
+ */
+export function commonPrefixBlocks({ kv, runningList, slotOf }: VllmV1): readonly number[] {
+  const running = runningList();
+  return kv.groups.map(({ kind }, group) => {
+    const [first] = running;
+    const table = kind === 'full' && first !== undefined ? tableOf(kv, slotOf(first), group) : new Int32Array(0);
+    const end = table.findIndex((block) => ownersOf(kv.pool, block) !== running.length);
+    return end < 0 ? table.length : end;
+  });
 }
 
 /** Owned and findable room of a paged cache; what the owners' last blocks do not hold is the tail waste. */

@@ -2,7 +2,7 @@ import { type Contiguous, type ContiguousOptions, createContiguous } from './con
 import { createLlamaSlots, type LlamaSlots, type LlamaSlotsOptions } from './llama-slots';
 import type { Scheduler } from './scheduler';
 import { createSglang, type Sglang, type SglangOptions } from './sglang';
-import type { Traffic } from './traffic';
+import { type Traffic, withoutForks } from './traffic';
 import { createTrtllm, type Trtllm, type TrtllmOptions } from './trtllm';
 import { createVllmV0, type VllmV0, type VllmV0Options } from './vllm-v0';
 import { createVllmV1, type VllmV1, type VllmV1Options } from './vllm-v1';
@@ -30,27 +30,32 @@ export type World =
       readonly cells: number;
     };
 
-/** `cellTokens`: how many tokens one drawn cell stands for where the memory has no blocks of its own. */
+/**
+ * Traffic meets an engine's rules. Engines that do not fork serve n samples as n requests: the scheduler's own traffic
+ * (`scheduler.requests.traffic`) then has more of them. `cellTokens`: how many tokens one drawn cell stands for where the memory has no blocks of
+ * its own.
+ */
 export function createWorld(traffic: Traffic, options: WorldOptions, cellTokens = 16): World {
+  const single = options.engine === 'vllm-v0' ? traffic : withoutForks(traffic);
   switch (options.engine) {
     case 'vllm-v1': {
       const size = options.groups[0]?.blockSize ?? 16;
-      return { engine: options.engine, scheduler: createVllmV1(traffic, options), cellTokens: size };
+      return { engine: options.engine, scheduler: createVllmV1(single, options), cellTokens: size };
     }
     case 'vllm-v0':
       return { engine: options.engine, scheduler: createVllmV0(traffic, options), cellTokens: options.blockSize };
     case 'sglang': {
       const size = options.pageSize ?? 1;
       const pages = Math.floor(options.tokens / size);
-      return { engine: options.engine, scheduler: createSglang(traffic, options), cellTokens: size, pages };
+      return { engine: options.engine, scheduler: createSglang(single, options), cellTokens: size, pages };
     }
     case 'tensorrt-llm':
-      return { engine: options.engine, scheduler: createTrtllm(traffic, options), cellTokens: options.blockSize };
+      return { engine: options.engine, scheduler: createTrtllm(single, options), cellTokens: options.blockSize };
     case 'contiguous':
-      return { engine: options.engine, scheduler: createContiguous(traffic, options), cellTokens };
+      return { engine: options.engine, scheduler: createContiguous(single, options), cellTokens };
     case 'llama.cpp': {
       const cells = options.cells * (options.unified ? 1 : options.slots);
-      return { engine: options.engine, scheduler: createLlamaSlots(traffic, options), cellTokens, cells };
+      return { engine: options.engine, scheduler: createLlamaSlots(single, options), cellTokens, cells };
     }
   }
 }

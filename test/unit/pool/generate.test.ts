@@ -8,6 +8,7 @@ import {
   mooncakeLike,
   popular,
   type Traffic,
+  withoutForks,
 } from '../../../src/core/pool';
 import { createRandom } from '../../../src/core/pool/random';
 
@@ -88,6 +89,21 @@ describe('generated traffic', () => {
     }
     near(mean(later.map((i) => arrivals[i] ?? 0)), 20, 0.25);
     expect(Math.max(...Array.from({ length: 50 }, (_, s) => commonPrefix(traffic, 0, 40, 4 * s, 40)))).toBe(40);
+  });
+
+  it('without forks, samples are requests of their own that share the prompt', () => {
+    const traffic = generateTraffic({
+      ...base,
+      requests: 4,
+      samples: 3,
+      chat: { turns: { kind: 'fixed', value: 2 }, thinkSeconds: 1 },
+    });
+    const apart = withoutForks(traffic);
+    expect(apart.count).toBe(12);
+    expect([...apart.after]).toEqual([-1, -1, -1, 2, 2, 2, -1, -1, -1, 8, 8, 8]);
+    expect(commonPrefix(apart, 0, 40, 1, 40)).toBe(30);
+    expect(commonPrefix(apart, 0, 40, 3, 70)).toBe(40);
+    expect(withoutForks(generateTraffic(base)).count).toBe(base.requests);
   });
 
   it('the same seed, the same traffic; another seed, another', () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   CELL,
   cellFill,
+  cellInfo,
   cellState,
   createPlayer,
   createWorld,
@@ -100,7 +101,7 @@ describe('a run that can be played back', () => {
         const { scheduler } = player.world;
         const { requests } = scheduler;
         for (let i = 0; i < 200 && player.forward(); i++) {
-          for (let request = 0; request < traffic.count; request++) {
+          for (let request = 0; request < requests.traffic.count; request++) {
             for (const cell of tablesOf(player.world, request).flat()) {
               expect(player.view.meta[cell]).not.toBe(0);
             }
@@ -108,7 +109,7 @@ describe('a run that can be played back', () => {
           const computed = requests.computed.reduce((a, b, at) => a + (requests.status[at] === 2 ? b : 0), 0);
           if (options.engine === 'contiguous' || options.engine === 'llama.cpp') {
             expect(filled(player)).toBeGreaterThanOrEqual(0);
-          } else if (traffic.samples.every((count) => count === 1)) {
+          } else if (requests.traffic.samples.every((count) => count === 1)) {
             expect(filled(player)).toBeLessThanOrEqual(
               computed + player.frame().ended.reduce((a, r) => a + (requests.computed[r] ?? 0), 0),
             );
@@ -135,6 +136,24 @@ describe('a run that can be played back', () => {
     expect(player.frame().index).toBe(player.first());
     expect(frameJson(player)).toBe(frames[player.first()]);
   });
+});
+
+it('a cell tells who has it, which of its blocks it is, how full, and its hash', () => {
+  const [, scene] = scenesOf({ blockSize: 16, prompt: 600, output: 250, maxLength: 8192 });
+  if (!scene?.worlds[0]) {
+    throw new Error('no scene');
+  }
+  const player = play(scene.traffic, scene.worlds[0].options);
+  player.seek(2);
+  const [table = []] = tablesOf(player.world, 0);
+  const infos = table.map((cell) => cellInfo(player.world, player.view, cell));
+  expect(infos.map((info) => [info?.state, info?.owner, info?.logical, info?.tokens, info?.owners])).toEqual([
+    ['active', 0, 0, 4, 1],
+    ['active', 0, 1, 4, 1],
+  ]);
+  expect(infos.map((info) => info?.hash?.length)).toEqual([16, 16]);
+  expect(cellInfo(player.world, player.view, 30)).toMatchObject({ state: 'free', owner: undefined, tokens: 0 });
+  expect(cellInfo(player.world, player.view, 9999)).toBeUndefined();
 });
 
 describe('the eight scenes', () => {

@@ -64,6 +64,7 @@ const someOptions: fc.Arbitrary<VllmV1Options> = fc.record({
   reserveWholePrompt: fc.boolean(),
   draftHead: fc.boolean(),
   unhashedFirst: fc.boolean(),
+  preallocate: fc.constantFrom(0, 0, 3),
 });
 
 /** Every block is in the free queue or owned, once; counts equal owners; what the hash table says is true. */
