@@ -49,6 +49,8 @@ export interface PlanContext {
   readonly flags?: Overrides;
   /** Used where neither file nor directive nor flag says. */
   readonly settings?: Overrides;
+  /** Tried and thrown away: findings that need other settings to be tried are left out. */
+  readonly scratch?: boolean;
   /** Stands in place of the model that a launch names: for a comparison of engines. */
   readonly model?: Model;
 }
@@ -206,10 +208,11 @@ function answerOf(start: Start, context: PlanContext): { readonly answer: Answer
       givenKv: ask.get('kv-memory')?.origin,
       workloadOrigins: workloadOrigins(ask),
     };
-    const answered = remembered(input, ask, () => {
+    const answer = (): Answered => {
       const outcome = roadOf(input);
-      return { outcome, tells: checked(outcome, input, ask) };
-    });
+      return { outcome, tells: checked(outcome, input, ask, context.scratch) };
+    };
+    const answered = context.scratch ? answer() : remembered(input, ask, answer);
     return { answer: planned(start, answered, input), refused: false };
   } catch (error) {
     if (!(error instanceof EngineRefusal)) {

@@ -169,7 +169,7 @@ function solutionOf(scratch: Scratch, plan: Plan, { kinds, attempt: found }: Fou
       .filter(({ from, to }) => from !== to),
     edits: made.edits,
     text: made.text,
-    plan: made.plan,
+    plan: planText({ ...scratch.input, text: made.text }, scratch.context).plans[scratch.at] ?? made.plan,
     served: made.served,
     gpus: made.gpus,
     moreGpus: more,

@@ -6,8 +6,8 @@ import { capacityFindings } from './capacity-findings';
 import { withRemedies } from './remedies';
 import { type RoadInput, roadOf } from './road';
 
-/** The verdict's findings come first. */
-export function checked(outcome: Outcome, input: RoadInput, ask: Ask): readonly Finding[] {
+/** The verdict's findings come first. A plan that is thrown away asks for no other settings, so it has fewer fixes. */
+export function checked(outcome: Outcome, input: RoadInput, ask: Ask, scratch = false): readonly Finding[] {
   const { engine, asked, workload } = input;
   const { configuration, layout, budget, pool, verdict, capacity } = outcome;
   // Named one by one: spreading an outcome costs more here than all the checks.
@@ -21,7 +21,7 @@ export function checked(outcome: Outcome, input: RoadInput, ask: Ask): readonly 
     asked,
     workload,
     promptSaid: ask.has('prompt'),
-    whatIf: (changes) => whatIf(input, changes),
+    whatIf: (changes) => (scratch ? undefined : whatIf(input, changes)),
   };
   return [
     ...withRemedies(outcome.verdict?.findings ?? [], checked, engine),

@@ -17,8 +17,13 @@ function remedies(checked: Checked, engine: Engine): readonly Fix[] {
   const option = (role: OptionRole) =>
     engine.options.find((o) => o.role === role && availability(o, checked.configuration.version.text) === 'ok');
   const first = (spec: OptionSpec | undefined, values: readonly OptionValue[]): readonly Fix[] => {
-    for (const value of spec ? values : []) {
-      const fix = spec && tried(checked, spec.name, value);
+    const last = values.at(-1);
+    // Where the largest change does not do, none does.
+    if (!spec || last === undefined || !tried(checked, spec.name, last)) {
+      return [];
+    }
+    for (const value of values) {
+      const fix = tried(checked, spec.name, value);
       if (fix) {
         return [fix];
       }

@@ -5,7 +5,7 @@ import type { Plan } from '../planner';
 import type { Change, Solution, Solved, Target } from '../solve';
 import type { PlannedFile } from './planned';
 
-export const SOLVE_SCHEMA = 'kv-planner/solve@1';
+const SOLVE_SCHEMA = 'kv-planner/solve@1';
 
 export interface SolvedFile extends PlannedFile {
   readonly solved: readonly Solved[];

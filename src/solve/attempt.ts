@@ -51,7 +51,7 @@ export function attempt(scratch: Scratch, changes: Changes): Attempt | undefined
 function made(scratch: Scratch, changes: Changes): Attempt | undefined {
   const { input, context, at, demand } = scratch;
   const edited = editedBy(input, at, changes);
-  const plan = edited && planText({ ...input, text: edited.text }, context).plans[at];
+  const plan = edited && planText({ ...input, text: edited.text }, { ...context, scratch: true }).plans[at];
   if (!edited || !plan) {
     return undefined;
   }
