@@ -2,6 +2,8 @@
 import { type BudgetResult, summaryOf, termSummaries } from './budget-case';
 import { replayBudgets } from './budgets';
 import { replayHybrids } from './hybrids';
+import { goldenCases, goldenDifferences } from './llama-cpp';
+import { replayLlamaLogs, replayOllamaLogs } from './llama-logs';
 import { replayLmdeploy } from './lmdeploy';
 import { replayLogs } from './logs';
 import { replayProfiles } from './profiles';
@@ -39,6 +41,18 @@ const vectors = vllmVectors().map(([id, vector]) => {
 table('golden-vllm-sglang.json, vllm/', vectors);
 table('vllm-logs.json', replayLogs());
 table('hybrid-logs.json', replayHybrids());
+table(
+  'golden-llamacpp.json',
+  goldenCases().map(([id, golden]) => {
+    const wrong = goldenDifferences(golden);
+    const detail = wrong.map(
+      (d) => `${d.field}: ${JSON.stringify(d.expected)} expected, ${JSON.stringify(d.actual)} planned`,
+    );
+    return { id, outcome: wrong.length === 0 ? 'exact' : 'off', detail: detail.join('; ') };
+  }),
+);
+table('other-logs.json, llama.cpp', replayLlamaLogs());
+table('other-logs.json, Ollama', replayOllamaLogs());
 table('other-logs.json, TensorRT-LLM', replayTensorrtLlm());
 table('other-logs.json, LMDeploy', replayLmdeploy());
 table('other-logs.json, TGI', replayTgi());
