@@ -236,3 +236,7 @@ const emptyTotals = (): Totals => ({
   runningSeconds: 0,
   waitingSeconds: 0,
 });
+
+/** How much of a run is done, 0…1: requests that have left, of all. */
+export const progressOf = ({ totals, scheduler }: Simulation): number =>
+  (totals.finished + totals.rejected) / Math.max(1, scheduler.requests.traffic.count);

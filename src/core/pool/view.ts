@@ -318,3 +318,22 @@ export function cellInfo(world: World, view: PoolView, cell: number): CellInfo |
     hash: hash && [hash.hi, hash.lo].map((half) => (half >>> 0).toString(16).padStart(8, '0')).join(''),
   };
 }
+
+/** Kinds of state: how many counts `densityOf` gives for each bucket. */
+export const CELL_STATES = Object.keys(CELL).length;
+
+/**
+ * How many cells of each state lie in each stretch of `perBucket` cells: an exact summary of a pool too large to draw
+ * cell by cell. `counts[bucket × CELL_STATES + state]`.
+ */
+export function densityOf({ meta, cells }: PoolView, perBucket: number): Uint32Array {
+  const counts = new Uint32Array(Math.ceil(cells / perBucket) * CELL_STATES);
+  for (let cell = 0, bucket = 0, left = perBucket; cell < cells; cell++) {
+    counts[bucket + (meta[cell]! & 15)]! += 1;
+    if (--left === 0) {
+      left = perBucket;
+      bucket += CELL_STATES;
+    }
+  }
+  return counts;
+}

@@ -2,14 +2,17 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   CELL,
+  CELL_STATES,
   cellFill,
   cellInfo,
   cellState,
   createPlayer,
   createWorld,
+  densityOf,
   fixedClock,
   frameJson,
   type Player,
+  progressOf,
   scenesOf,
   type Traffic,
   tablesOf,
@@ -154,6 +157,24 @@ it('a cell tells who has it, which of its blocks it is, how full, and its hash',
   expect(infos.map((info) => info?.hash?.length)).toEqual([16, 16]);
   expect(cellInfo(player.world, player.view, 30)).toMatchObject({ state: 'free', owner: undefined, tokens: 0 });
   expect(cellInfo(player.world, player.view, 9999)).toBeUndefined();
+});
+
+it('a density map counts every cell once, in its place', () => {
+  fc.assert(
+    fc.property(someTraffic, someWorld, fc.integer({ min: 1, max: 40 }), (traffic, options, perBucket) => {
+      const player = play(traffic, options);
+      player.seek(12);
+      const counts = densityOf(player.view, perBucket);
+      const expected = new Uint32Array(counts.length);
+      player.view.meta.forEach((meta, cell) => {
+        const at = Math.floor(cell / perBucket) * CELL_STATES + cellState(meta);
+        expected[at] = (expected[at] ?? 0) + 1;
+      });
+      expect(counts).toEqual(expected);
+      expect(progressOf(player.simulation)).toBeLessThanOrEqual(1);
+    }),
+    runs(40),
+  );
 });
 
 describe('the eight scenes', () => {
