@@ -4,6 +4,7 @@ import { version } from '../../package.json';
 import { parseBytes } from '../core/units';
 import type { Form } from '../launch/launch';
 import type { Overrides } from '../planner';
+import { COMPARE_FORMATS, type CompareOptions, compare } from './compare';
 import type { ExitCode, Io } from './io';
 import type { FilesAsked } from './plan-files';
 import { FORMATS, type Format, type ReportOptions, report } from './report';
@@ -38,6 +39,15 @@ Changes are tried in the text of the file, which stays as it is. Smallest first:
 size of a step, block size, longest request, KV dtype, GPUs.
 `;
 
+const COMPARE_EXAMPLES = `
+Examples:
+  kv-planner compare compose.yaml --engines vllm,sglang,tensorrt-llm
+  kv-planner compare serve.sh --engines vllm@0.21,vllm@0.28 --gpu H100-80GB --format json
+
+The launch's options are translated by what they decide (longest request, GPUs, number formats, limits; a memory share
+where both engines mean the same by it); what has no counterpart is listed. The rest are each engine's defaults.
+`;
+
 /** Runs one command line; the exit code is the answer. */
 export async function main(args: readonly string[], io: Io): Promise<ExitCode> {
   let code: ExitCode = 0;
@@ -47,6 +57,9 @@ export async function main(args: readonly string[], io: Io): Promise<ExitCode> {
     },
     solve: async (options) => {
       code = await solve(options, io);
+    },
+    compare: async (options) => {
+      code = await compare(options, io);
     },
   });
   try {
@@ -67,6 +80,7 @@ export async function main(args: readonly string[], io: Io): Promise<ExitCode> {
 interface Commands {
   readonly report: (options: ReportOptions) => Promise<void>;
   readonly solve: (options: SolveOptions) => Promise<void>;
+  readonly compare: (options: CompareOptions) => Promise<void>;
 }
 
 function programOf(io: Io, run: Commands): Command {
@@ -83,6 +97,7 @@ function programOf(io: Io, run: Commands): Command {
     .showHelpAfterError('Try --help.');
   reportCommand(program, run.report);
   solveCommand(program, run.solve);
+  compareCommand(program, run.compare);
   return program;
 }
 
@@ -105,7 +120,7 @@ function planningCommand(program: Command, name: string, description: string): C
     .option('--gpu-memory <SIZE>', 'memory of one GPU as its driver reports it: 79.19GiB', size)
     .option('--engine <ENGINE[@VERSION]>', 'engine and version: vllm@0.28')
     .option('--model <ID>', 'model id, when the file does not say')
-    .option('--model-config <PATH>', 'config.json of the model, or the folder that holds it')
+    .option('--model-config <PATH>', 'config.json of the model, the folder that holds it, or its GGUF file')
     .option(
       '--kv-memory <SIZE>',
       'KV cache of one GPU when it is known, as from a log: 58.11GiB; a bare number is bytes',
@@ -163,6 +178,51 @@ function solveCommand(program: Command, run: Commands['solve']): void {
     });
 }
 
+interface RawCompare extends Asked {
+  readonly engines?: string;
+  readonly format: (typeof COMPARE_FORMATS)[number];
+}
+
+function compareCommand(program: Command, run: Commands['compare']): void {
+  planningCommand(program, 'compare', 'Plan the model of each launch on several engines, and say why they differ.')
+    .option('--engines <LIST>', 'engines with commas between, with or without a version (default: all that are known)')
+    .addOption(new Option('--format <FORMAT>', 'how to print it').choices(COMPARE_FORMATS).default('text'))
+    .addHelpText('after', COMPARE_EXAMPLES + EXITS)
+    .action(async (files: string[], raw: RawCompare, command: Command) => {
+      await checkEngine(raw.engine, command);
+      await run({
+        ...filesAsked(files, raw, command),
+        engines: await enginesOf(raw.engines, command),
+        format: raw.format,
+      });
+    });
+}
+
+async function enginesOf(list: string | undefined, command: Command): Promise<CompareOptions['engines']> {
+  const { ENGINES } = await import('../core/engines');
+  if (list === undefined) {
+    return ENGINES.map(({ id }) => ({ id }));
+  }
+  const names = list
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  if (names.length === 0) {
+    command.error('error: --engines names no engine');
+  }
+  const asked = names.map((name) => {
+    const [id = '', version] = name.split('@', 2);
+    return version === undefined ? { id } : { id, version };
+  });
+  for (const name of names) {
+    if (VERSION.test(name)) {
+      command.error(`error: unknown engine '${name}': a version needs its engine, as in vllm@${name}`);
+    }
+    await checkEngine(name, command);
+  }
+  return asked;
+}
+
 /** `vllm`, `vllm@0.28`, or a version alone. The list of engines is loaded only when one is named. */
 async function checkEngine(text: string | undefined, command: Command): Promise<void> {
   if (text === undefined || VERSION.test(text)) {
@@ -178,7 +238,7 @@ async function checkEngine(text: string | undefined, command: Command): Promise<
   }
 }
 
-const VERSION = /^v?\d+(\.\d+)*/;
+const VERSION = /^[vb]?\d+(\.\d+)*/;
 
 function filesAsked(files: string[], raw: Asked, command: Command): FilesAsked {
   const inputs = files.filter((f) => f === '-').length;
