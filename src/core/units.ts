@@ -50,9 +50,9 @@ export function pythonRound2(value: number): string {
   return text.endsWith('0') ? text.slice(0, -1) : text;
 }
 
-/** Groups thousands with commas, as Python's `{:,}` does and as every face here does. */
+/** Groups thousands with commas, as Python's `{:,}` does and as every face here does; at most two decimals. */
 export function withCommas(value: number): string {
-  const [whole = '', fraction] = String(value).split('.');
+  const [whole = '', fraction] = String(Number(value.toFixed(2))).split('.');
   const grouped = whole.replace(/\B(?=(\d{3})+(?!\d))/g, ',');
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }

@@ -155,7 +155,7 @@ const groupsOf = (layout: Layout, blocks: readonly number[] | undefined): object
     layers: group.layers,
     dtype: group.dtype,
     blockSize: group.blockSize,
-    bytesPerBlock: group.bytesPerBlock,
+    bytesPerBlock: Math.round(group.bytesPerBlock),
     blocksPerRequest: blocks?.[i],
   }));
 
@@ -164,7 +164,7 @@ const ranksOf = (layout: Layout, pool: Pool | undefined): object[] =>
     stage: rank.stage,
     layers: rank.layers,
     bytesPerTokenPerGpu: Math.round(rank.bytesPerToken),
-    bytesPerBlock: rank.bytesPerBlock,
+    bytesPerBlock: Math.round(rank.bytesPerBlock),
     kvBytes: pool?.ranks[i] && Math.floor(pool.ranks[i].kvBytes),
     blocks: pool?.ranks[i]?.blocks,
   }));

@@ -3,6 +3,7 @@ import { stageLayers } from '../../../src/core/engines/sglang/placement';
 import { prefillSizes } from '../../../src/core/engines/sglang/share';
 import { GiB } from '../../../src/core/units';
 import { type Plan, planText } from '../../../src/planner';
+import { planJson } from '../../../src/report/json';
 
 const LLAMA = 'meta-llama/Llama-3.1-8B-Instruct';
 const LLAMA70 = 'meta-llama/Llama-3.1-70B-Instruct';
@@ -13,12 +14,23 @@ interface More {
   readonly configs?: Readonly<Record<string, unknown>>;
 }
 
-function planOf(args: string, flags: Readonly<Record<string, string>>, { env = {}, configs = {} }: More = {}): Plan {
+const textOf = (args: string, env: Readonly<Record<string, string>> = {}): string => {
   const words = ['python3', '-m', 'sglang.launch_server', ...args.split(' ')];
-  const environment = { UNUSED: '1', ...env };
-  const text = `services:\n  s:\n    image: lmsysorg/sglang\n    environment:\n${Object.entries(environment)
-    .map(([k, v]) => `      ${k}: '${v}'\n`)
-    .join('')}    command:\n${words.map((w) => `      - '${w}'\n`).join('')}`;
+  const variables = Object.entries({ UNUSED: '1', ...env }).map(([k, v]) => `      ${k}: '${v}'\n`);
+  return `services:\n  s:\n    image: lmsysorg/sglang\n    environment:\n${variables.join('')}    command:\n${words.map((w) => `      - '${w}'\n`).join('')}`;
+};
+
+const plannedFile = (args: string) => {
+  const text = textOf(args);
+  return {
+    name: 'compose.yaml',
+    text,
+    result: planText({ text, name: 'compose.yaml' }, { flags: { 'kv-memory': '20GiB' } }),
+  };
+};
+
+function planOf(args: string, flags: Readonly<Record<string, string>>, { env = {}, configs = {} }: More = {}): Plan {
+  const text = textOf(args, env);
   const config = (name: string) => (name in configs ? { json: configs[name], path: name } : undefined);
   const [plan] = planText({ text, name: 'compose.yaml' }, { flags, models: { config } }).plans;
   return plan as Plan;
@@ -205,6 +217,42 @@ describe('states', () => {
     expect([older, mamba1].map((p) => [p.planned, p.starts, codes(p)])).toEqual([
       [false, 'unknown', ['not-covered']],
       [false, 'unknown', mamba1.model ? ['not-covered'] : ['model-unknown']],
+    ]);
+  });
+});
+
+describe('compressed histories', () => {
+  // 0.15 × 584 × 61 + 584 ÷ 4 × 30 + 584 ÷ 128 × 31 + 132 ÷ 4 × 30 + 0.15 × 8 ÷ 128 × 10,240 × 30: 13,735.04 in logs.
+  const pro = '--model deepseek-ai/DeepSeek-V4-Pro --tp 8 --swa-full-tokens-ratio 0.15 --max-running-requests 64';
+
+  it('what one token costs, and rings for the requests that run', () => {
+    const plan = planOf(pro, kv(20));
+    expect(cell(plan)).toBe(13735.0375);
+    // (64 + 1) × 128 + 128 + 1 rows, in whole 128: 8,576 of 4,096 bytes in 31 layers.
+    const left = 20 * GiB - 8576 * 4096 * 31;
+    const full = Math.floor(left / 13735.0375 / 256) * 256;
+    expect(tokens(plan)).toBe(full);
+    expect(line(plan, 'DSV4')).toContain(`full=${full}, swa=${Math.floor((full * 0.15) / 256) * 256}, c4=${full / 4}`);
+    expect(plan.kv?.layout.payload(1)).toBeGreaterThan(0);
+    expect([plan.capacity?.limitedBy, plan.capacity?.fits.value]).toEqual(['max-sequences', 64]);
+  });
+
+  it('a draft is one layer more', () => {
+    expect(cell(planOf(`${pro} --speculative-algorithm EAGLE`, kv(20)))).toBeCloseTo(
+      ((13735.0375 + 0.15 * (8 / 128) * 10_240 * 30) * 62) / 61,
+      6,
+    );
+  });
+
+  it('the JSON has whole bytes, and every pool', () => {
+    const json = planJson([plannedFile(pro)]) as {
+      plans: { kv: { groups: { bytesPerBlock: number }[]; pools: object[] } }[];
+    };
+    const [one] = json.plans;
+    expect(one?.kv.groups.every((g) => Number.isInteger(g.bytesPerBlock))).toBe(true);
+    expect(one?.kv.pools).toMatchObject([
+      { name: 'full attention', groups: [0] },
+      { name: 'windows', groups: [1] },
     ]);
   });
 });

@@ -10,6 +10,8 @@ export const capability = (hardware: Hardware | undefined): number | undefined =
 };
 
 export const isLatent = (model: Model): boolean => model.layers.some((l) => l.kind === 'latent');
+/** Keeps a compressed history beside a window (DeepSeek V4). */
+export const isCompressed = (model: Model): boolean => model.layers.some((l) => l.ratio !== undefined);
 export const isSparse = (model: Model): boolean => model.layers.some((l) => l.kind === 'indexer');
 
 const isDataCentreBlackwell = (hardware: Hardware | undefined): boolean => {
@@ -54,6 +56,11 @@ export function pageSize(
   hardware: Hardware | undefined,
 ): PageSize {
   const written = settings.number('page-size');
+  if (isCompressed(model)) {
+    return written !== undefined && written % 128 === 0
+      ? { tokens: written, how: 'as written' }
+      : { tokens: 256, how: 'DeepSeek V4 works on pages of 256' };
+  }
   if (isSparse(model)) {
     return { tokens: 64, how: 'sparse attention (DSA) works on pages of 64' };
   }
@@ -97,6 +104,9 @@ export function runtimeDtype(asked: string | undefined, model: ModelDtype): Mode
 
 export function storedDtype(model: Model, settings: Settings, hardware: Hardware | undefined): StoredDtype {
   const key = settings.text('kv-cache-dtype') ?? 'auto';
+  if (isCompressed(model)) {
+    return { key, value: 'fp8_e4m3', how: 'DeepSeek V4 packs its vectors: fp8, and the rope part in 16 bit' };
+  }
   if (key === 'bf16' || key === 'bfloat16') {
     return { key, value: 'bfloat16', how: 'as written' };
   }

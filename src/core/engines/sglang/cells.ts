@@ -27,8 +27,22 @@ export interface LayerBytes {
   readonly shown: string;
 }
 
+/**
+ * DeepSeek V4 keeps one vector for keys and values: its rope part in 16 bit, the rest in fp8 with 8 bytes of scales (584
+ * for 512 elements), and an entry for each `ratio` tokens beside the window.
+ */
+function compressedBytes(layer: KvLayer, ratio: number): LayerBytes {
+  const rope = layer.ropeDim ?? 0;
+  const entry = layer.kind === 'indexer' ? indexerBytes(layer.headDim) : layer.headDim - rope + 2 * rope + 8;
+  const bytes = entry / ratio;
+  return { layer, bytes, whole: bytes, shown: ratio === 1 ? String(entry) : `${entry} ÷ ${ratio}` };
+}
+
 /** `sparse`: latent layers beside an indexer pack their fp8. */
 export function layerBytes(layer: KvLayer, dtype: string, spread: Spread, sparse: boolean): LayerBytes {
+  if (layer.ratio !== undefined) {
+    return compressedBytes(layer, layer.ratio);
+  }
   const e = elementSize(dtype);
   const { headDim, valueDim } = layer;
   if (layer.kind === 'indexer') {

@@ -4,7 +4,7 @@ import { isExact } from '../../units';
 import { type Configuration, type ConfigureInput, EngineRefusal, type Finding, type Setting } from '../engine';
 import { type NumberedLayer, numberLayers } from '../stages';
 import { versionOf } from '../version-rules';
-import { isSparse, type PageSize, pageSize, type StoredDtype, storedDtype } from './backend';
+import { isCompressed, isSparse, type PageSize, pageSize, type StoredDtype, storedDtype } from './backend';
 import { type ContextLength, contextLength, lengthFindings } from './length';
 import { placementFindings, placementOf, type Spread, stageLayers } from './placement';
 import { approximate, refusal, refuseUncovered, refuseWhen } from './refusals';
@@ -35,6 +35,8 @@ export interface SglangConfiguration extends Configuration {
   /** Transformer layers of each pipeline stage. */
   readonly stages: readonly number[];
   readonly sparse: boolean;
+  /** Rows that each request keeps of what is being compressed, where the history is. */
+  readonly rings?: { readonly fine: number; readonly coarse: number };
   /** Sliding layers have a pool of their own, with this many tokens for each of the full one's. */
   readonly windowRatio?: number;
   readonly states: StateRules;
@@ -69,7 +71,7 @@ export function configure(input: ConfigureInput): SglangConfiguration {
   const placement = placementOf(settings);
   const fromValues = valueFindings(settings);
   refuseWhen([...fromValues, ...placementFindings(model, placement)], blocksPlan(settings));
-  refuseUncovered(model, rules.statePool, version.text);
+  refuseUncovered(model, rules, version.text);
 
   const numbered = numberLayers(model);
   const speculation = speculationOf(settings);
@@ -123,6 +125,7 @@ export function configure(input: ConfigureInput): SglangConfiguration {
     stages,
     layers: [...numbered.layers.map((n) => n.layer), ...draft.layers],
     sparse: isSparse(model),
+    rings: isCompressed(model) ? rings(speculation) : undefined,
     windowRatio,
     states,
     share,
@@ -160,9 +163,13 @@ function ratioOf(model: Model, settings: Settings, rules: SglangRules): number |
   const windows = model.layers.some((l) => l.kind === 'sliding' || l.kind === 'chunked');
   const apart = rules.windowPool && windows && WINDOWED.test(model.architecture);
   return apart && !settings.flag('disable-hybrid-swa-memory')
-    ? (settings.number('swa-full-tokens-ratio') ?? 0.8)
+    ? (settings.number('swa-full-tokens-ratio') ?? (isCompressed(model) ? 0.1 : 0.8))
     : undefined;
 }
+
+/** Source: SGLang 0.5.18, srt/mem_cache/deepseek_v4_memory_pool.py :: get_compress_state_ring_size. */
+const rings = ({ draftTokens }: Speculation): SglangConfiguration['rings'] =>
+  draftTokens > 0 ? { fine: 16, coarse: 256 } : { fine: 8, coarse: 128 };
 
 function chunkRefusal(chunk: number, page: number): readonly Finding[] {
   return chunk > 0 && chunk % page !== 0
@@ -219,6 +226,11 @@ function unsure(model: Model, settings: Settings, c: SglangConfiguration, draft:
       (settings.text('moe-a2a-backend') ?? 'none') !== 'none' && !settings.has('mem-fraction-static'),
       'the reserve for the exchange of experts is not counted in the default memory share',
       'moe-a2a-backend',
+    ],
+    [
+      c.rings !== undefined,
+      'the pools of DeepSeek V4, and its default memory share, are planned by rules that were read and not seen in a log',
+      'model-path',
     ],
     [
       states && speculation.draftTokens > 0,

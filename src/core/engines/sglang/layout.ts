@@ -60,7 +60,7 @@ function piecesOf(r: RankCells, { model, c }: Parts): readonly Piece[] {
   const full: Piece = {
     group: {
       kind: isLatent(model) ? 'latent' : 'full',
-      layers: count(r.full) + r.draftLayers,
+      layers: count(r.full.filter((t) => t.layer.kind !== 'indexer')) + r.draftLayers,
       dtype,
       blockSize: page,
       bytesPerBlock: r.fullBytes * page,
@@ -150,7 +150,7 @@ const draftWhole = (r: RankCells): number =>
 const wholeOf = (r: RankCells, tokens: number, c: SglangConfiguration): number =>
   wholeToken(r) * tokens +
   r.windows.reduce((all, t) => all + t.count * t.whole * Math.min(tokens, t.layer.window ?? tokens), 0) +
-  stateOf(r) * c.placement.attentionTensor;
+  stateOf(r) * (c.rings ? 1 : c.placement.attentionTensor);
 
 function holdOf(tokens: number, pieces: readonly Piece[]): Hold {
   const held = { blocks: 0, reserved: 0, payload: 0, tail: 0, padding: 0, reservation: 0 };

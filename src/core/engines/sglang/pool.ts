@@ -142,7 +142,8 @@ function partsOf(
     ...(own.windows === undefined
       ? []
       : [part('windows', (s) => Math.floor((s.windows ?? 0) / page), 'full tokens × ratio ÷ page size', isWindow)]),
-    ...(own.slots === undefined || r.stateLayers === 0
+    // Rings of compression are as many as requests run: they limit nothing.
+    ...(own.slots === undefined || r.stateLayers === 0 || c.rings
       ? []
       : [
           part(
@@ -208,18 +209,20 @@ const gib = (bytes: number): string => toFixedHalfEven(bytes / GiB, 2);
 function logLines(c: SglangConfiguration, s: Sizes, r: RankCells): readonly string[] {
   const running = runningOf(s, c);
   return [
-    ...(s.slots === undefined
+    ...(s.slots === undefined || c.rings
       ? []
       : [
           `Mamba Cache is allocated. max_mamba_cache_size: ${s.slots}, conv_state size: ${gib((s.slots + 1) * r.convBytes)}GB, ssm_state size: ${gib((s.slots + 1) * r.recurrentBytes)}GB`,
         ]),
     ...(s.windows === undefined
       ? [allocated(c, s.tokens, r.full)]
-      : [
-          `Use sliding window memory pool. full_layer_tokens=${s.tokens}, swa_layer_tokens=${s.windows}`,
-          allocated(c, s.windows, r.windows),
-          allocated(c, s.tokens, r.full),
-        ]),
+      : c.rings
+        ? [compressedPools(c, s, r)]
+        : [
+            `Use sliding window memory pool. full_layer_tokens=${s.tokens}, swa_layer_tokens=${s.windows}`,
+            allocated(c, s.windows, r.windows),
+            allocated(c, s.tokens, r.full),
+          ]),
     ...(running === undefined
       ? []
       : [
@@ -227,6 +230,10 @@ function logLines(c: SglangConfiguration, s: Sizes, r: RankCells): readonly stri
         ]),
   ];
 }
+
+/** DeepSeek V4 prints its pools before it knows how many requests run: rings of 128-to-1 compression are none yet. */
+const compressedPools = (c: SglangConfiguration, { tokens, windows = 0 }: Sizes, r: RankCells): string =>
+  `DSV4 pool sizes: full=${tokens}, swa=${windows}, c4=${Math.floor(tokens / 4)}, c128=${Math.floor(tokens / 128)}, c4_state=${Math.floor(windows / r.window) * (c.rings?.fine ?? 0)}, c128_state=0`;
 
 const TORCH: Readonly<Record<string, string>> = {
   bfloat16: 'torch.bfloat16',

@@ -29,6 +29,7 @@ export interface RankCells {
   readonly window: number;
 }
 
+/** What one request keeps whatever its length, windows left out. */
 export const stateOf = (r: RankCells): number => r.convBytes + r.recurrentBytes;
 
 /** What one token of the full pool costs, its share of the windows' pool included. */
@@ -60,9 +61,12 @@ function rankCells(stage: number, c: SglangConfiguration): RankCells {
   const sizes = states.map((l) =>
     stateBytes(l.state as NonNullable<KvLayer['state']>, c.placement.attentionTensor, c.states),
   );
+  const compressed = c.rings ? compressing(own, c) : undefined;
   const plain = sum(full, (t) => t.bytes * t.count);
   const attending = full.reduce((n, t) => n + (t.layer.kind === 'indexer' ? 0 : t.count), 0);
-  const draft = draftCell(plain, attending, c);
+  const draft = compressed
+    ? { bytes: plain * (compressed.draft - 1), layers: compressed.draft > 1 ? 1 : 0 }
+    : draftCell(plain, attending, c);
   const workspace = workspaceBytes(full[0]?.layer ?? windows[0]?.layer, c.stored.value, c.placement);
   return {
     stage,
@@ -70,14 +74,44 @@ function rankCells(stage: number, c: SglangConfiguration): RankCells {
     full,
     windows,
     fullBytes: plain + draft.bytes + workspace,
-    windowBytes: sum(windows, (t) => t.bytes * t.count),
+    windowBytes: (sum(windows, (t) => t.bytes * t.count) + (compressed?.fine ?? 0)) * (compressed?.draft ?? 1),
     draftBytes: draft.bytes,
     draftLayers: draft.layers,
     workspace,
-    stateLayers: states.length,
+    stateLayers: states.length + (compressed?.coarseLayers ?? 0),
     convBytes: sum(sizes, (s) => s.conv),
-    recurrentBytes: sum(sizes, (s) => s.recurrent),
+    recurrentBytes: sum(sizes, (s) => s.recurrent) + (compressed?.coarse ?? 0),
     window: Math.max(0, ...windows.map((t) => t.layer.window ?? 0)),
+  };
+}
+
+/** torch's size of the states of compression: fp32. */
+const COMPRESSION_STATE = 4;
+
+interface Compressing {
+  /** Bytes that states of 4-to-1 compression add to one token of the windows. */
+  readonly fine: number;
+  /** Bytes of one request's ring of 128-to-1 compression, and its layers. */
+  readonly coarse: number;
+  readonly coarseLayers: number;
+  readonly draft: number;
+}
+
+/**
+ * States of 4-to-1 compression go with the windows' tokens, those of 128-to-1 with requests. A draft is one layer more.
+ * Source: SGLang 0.5.18, srt/model_executor/pool_configurator.py :: DSV4PoolConfigurator.
+ */
+function compressing(own: readonly KvLayer[], c: SglangConfiguration): Compressing {
+  const of = (ratio: number, kind: KvLayer['kind']) => own.filter((l) => l.ratio === ratio && l.kind === kind);
+  const [entry, index, coarse] = [of(4, 'latent'), of(4, 'indexer'), of(128, 'latent')];
+  const window = own.find((l) => l.window !== undefined)?.window ?? 128;
+  const wide = (layers: readonly KvLayer[]) => sum(layers, (l) => l.headDim * COMPRESSION_STATE);
+  const layers = own.filter((l) => !l.joined).length;
+  return {
+    fine: ((c.rings?.fine ?? 0) / window) * 4 * (wide(entry) + wide(index)),
+    coarse: (c.rings?.coarse ?? 0) * 2 * wide(coarse),
+    coarseLayers: coarse.length,
+    draft: c.speculation.draftTokens > 0 && layers > 0 ? (layers + 1) / layers : 1,
   };
 }
 

@@ -1,6 +1,7 @@
 /** What SGLang refuses before it looks at memory, what is not planned here, and what is planned by an unsure rule. */
 import type { KvLayer, Model } from '../../model/model';
 import { EngineRefusal, type Finding, type Fix } from '../engine';
+import type { SglangRules } from './versions';
 
 export const refusal = (code: string, message: string, option?: string, fixes: readonly Fix[] = []): Finding => ({
   code,
@@ -32,9 +33,6 @@ const notCovered = (message: string): EngineRefusal =>
   ]);
 
 function uncovered(layer: KvLayer): string | undefined {
-  if (layer.ratio !== undefined) {
-    return 'layers that compress their history';
-  }
   switch (layer.kind) {
     case 'cross':
       return 'cross-attention layers';
@@ -52,12 +50,17 @@ function uncovered(layer: KvLayer): string | undefined {
 }
 
 /** What is not planned is refused, never guessed. */
-export function refuseUncovered(model: Model, hasStatePool: boolean, version: string): void {
+export function refuseUncovered(model: Model, rules: SglangRules, version: string): void {
   const what = model.layers.map(uncovered).find((w) => w !== undefined);
   if (what) {
     throw notCovered(`${model.id} has ${what}: KV Planner does not plan it for SGLang.`);
   }
-  if (!hasStatePool && model.layers.some((l) => l.kind === 'state')) {
+  if (!rules.windowCell && model.layers.some((l) => l.ratio !== undefined)) {
+    throw notCovered(
+      `SGLang ${version} is not known to serve models that compress their history, such as ${model.id}.`,
+    );
+  }
+  if (!rules.statePool && model.layers.some((l) => l.kind === 'state')) {
     throw notCovered(`SGLang ${version} is not known to serve models with states, such as ${model.id}.`);
   }
 }

@@ -4,7 +4,7 @@
  */
 import type { Model, StateShape } from '../../model/model';
 import { ceilDiv } from '../../units';
-import { runtimeDtype } from './backend';
+import { isCompressed, runtimeDtype } from './backend';
 import type { Settings } from './settings';
 import type { SglangRules } from './versions';
 
@@ -34,7 +34,7 @@ export function stateRules(model: Model, settings: Settings, rules: SglangRules,
   return {
     convBytes: BYTES.bfloat16,
     recurrentBytes: BYTES[recurrent ? runtimeDtype(recurrent, 'float32') : (model.stateDtype ?? 'float32')],
-    slotsPerRequest: slotsPerRequest(settings, strategy),
+    slotsPerRequest: isCompressed(model) ? 1 : slotsPerRequest(settings, strategy),
     strategy: settings.flag('disable-radix-cache') ? 'no prefix cache' : strategy,
     ratio: settings.number('mamba-full-memory-ratio') ?? 0.9,
     slots: slots === undefined ? undefined : Math.floor(slots / dpAttention),

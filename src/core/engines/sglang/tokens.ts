@@ -22,7 +22,7 @@ const ceilTo = (n: number, page: number): number => Math.ceil(n / page) * page;
 /** What one stage makes of its bytes. */
 export function sizesOf(bytes: number, rank: number, c: SglangConfiguration): Sizes {
   const r = cellsOf(c)[rank] as RankCells;
-  const states = statesOf(Math.max(0, bytes), c);
+  const states = c.rings ? ringsOf(Math.max(0, bytes), r, c) : statesOf(Math.max(0, bytes), c);
   const left = Math.max(0, bytes - states.stateBytes);
   return { ...(chunkCapped(left, r, c) ?? tokensOf(left, r, c)), ...states };
 }
@@ -81,13 +81,30 @@ function statesOf(bytes: number, c: SglangConfiguration): Pick<Sizes, 'slots' | 
   return { slots, stateBytes: (slots + 1) * perSlot + guessed };
 }
 
+/** Rows are allocated by 128, one ring and a row beyond those of the requests. */
+const ROWS = 128;
+
+/** A ring of what is being compressed 128 to 1 for each request that may run. */
+function ringsOf(bytes: number, r: RankCells, c: SglangConfiguration): Pick<Sizes, 'slots' | 'stateBytes'> {
+  const ring = c.rings?.coarse ?? 1;
+  const slots = c.running ?? byPool(Math.trunc(bytes / cellOf(r, c)), c) ?? c.rules.running.low;
+  return { slots, stateBytes: ceilTo((slots + 1) * ring + ring + 1, ROWS) * (stateOf(r) / ring) };
+}
+
+/** Where the launch does not say: by tokens and context length. */
+function byPool(tokens: number, { maxLength, rules }: SglangConfiguration): number | undefined {
+  const { low, high, more } = rules.running;
+  return maxLength === undefined
+    ? undefined
+    : Math.min(Math.min(high, Math.max(low, Math.trunc((tokens / maxLength) * 512))) + more, Math.floor(tokens / 2));
+}
+
 /** Requests that one worker runs at once. */
 export function runningOf({ tokens, slots }: Sizes, c: SglangConfiguration): number | undefined {
-  if (c.maxLength === undefined) {
+  const asked = byPool(tokens, c);
+  if (asked === undefined) {
     return undefined;
   }
-  const { low, high, more } = c.rules.running;
-  const byPool = Math.min(high, Math.max(low, Math.trunc((tokens / c.maxLength) * 512))) + more;
-  const most = Math.min(c.running ?? byPool, Math.floor(tokens / 2));
+  const most = c.running === undefined ? asked : Math.min(c.running, Math.floor(tokens / 2));
   return slots === undefined ? most : Math.min(most, Math.floor(slots / c.states.slotsPerRequest));
 }
