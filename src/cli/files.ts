@@ -39,26 +39,39 @@ function reason(error: unknown): string {
 }
 
 /**
- * Reads files that a launch names. They are read only inside the folder of the launch's file, links followed first;
+ * Where files that a launch names really are. They are read only inside the folder of the launch's file, links followed first;
  * outside it only those that the user named on the command line too: a file under review cannot make the tool read
  * elsewhere. Null when there is none.
  */
-export function neighbours(
+export function reachable(
   folder: string,
   opened: ReadonlySet<string>,
   note: (line: string) => void,
 ): (path: string) => string | null {
-  const seen = new Map<string, string | null>();
-  const look = (path: string): string | null => {
+  return (path) => {
     const real = realPath(resolve(folder, path));
     if (real === undefined) {
       return null;
     }
     if (opened.has(real) || inside(realPath(folder) ?? folder, real)) {
-      return regularText(real);
+      return real;
     }
     note(`${path}: not read, because it is outside the folder of the file that names it`);
     return null;
+  };
+}
+
+/** Their texts. */
+export function neighbours(
+  folder: string,
+  opened: ReadonlySet<string>,
+  note: (line: string) => void,
+): (path: string) => string | null {
+  const find = reachable(folder, opened, note);
+  const seen = new Map<string, string | null>();
+  const look = (path: string): string | null => {
+    const real = find(path);
+    return real === null ? null : regularText(real);
   };
   return (path) => {
     const text = seen.has(path) ? seen.get(path) : look(path);

@@ -1,18 +1,22 @@
-/** Where the command line finds a model's config.json: the path the user named, or a folder beside the launch's file. */
+/** Where the command line finds a model's facts: the path the user named, or a file beside the launch's. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ModelSource } from '../planner';
 import { readNamed } from './files';
+import { type GgufParts, ggufParts } from './gguf';
 
 export interface Config {
   readonly json: unknown;
   readonly path: string;
 }
 
-/** `--model-config P`: a config.json, or a folder that has one. */
-export function namedConfig(path: string): Config | { readonly error: string } {
+/** What `--model-config` gave. */
+export type NamedModel = Config | GgufParts;
+
+/** `--model-config P`: a config.json, a folder that has one, or a GGUF file. */
+export function namedConfig(path: string): NamedModel | { readonly error: string } {
   if (/\.gguf$/i.test(path)) {
-    return { error: 'GGUF files are not read yet: give the config.json of the model' };
+    return ggufParts(path);
   }
   const file = isFolder(path) ? join(path, 'config.json') : path;
   const content = readNamed(file);
@@ -23,19 +27,23 @@ export function namedConfig(path: string): Config | { readonly error: string } {
 }
 
 /**
- * The named config when the planner asks for it by the name the user gave; else a model path that the launch gives,
- * through `read`, which keeps to the folder of the launch's file. A model id that is also such a folder means the folder,
- * as engines have it.
+ * What the user named, when the planner asks for it by that name; else a model path that the launch gives. A model id
+ * that is also such a folder means the folder, as engines have it. `read`
+ * and `find` keep to the folder of the launch's file.
  */
 export function modelSource(
-  named: { readonly name: string; readonly config: Config } | undefined,
+  named: { readonly name: string; readonly config: NamedModel } | undefined,
   read: (path: string) => string | null,
   note: (line: string) => void,
+  find: (path: string) => string | null = () => null,
 ): ModelSource {
+  const asked = (model: string) => (named?.name === model ? named.config : undefined);
+  const heads = new Map<string, GgufParts | undefined>();
   return {
     config(model) {
-      if (named?.name === model) {
-        return named.config;
+      const own = asked(model);
+      if (own || /\.gguf$/i.test(model)) {
+        return own && 'json' in own ? own : undefined;
       }
       const path = /\.json$/i.test(model) ? model : join(model, 'config.json');
       const text = read(path);
@@ -45,7 +53,27 @@ export function modelSource(
       }
       return config;
     },
+    gguf(model) {
+      const own = asked(model);
+      if (own || !/\.gguf$/i.test(model)) {
+        return own && 'parts' in own ? own : undefined;
+      }
+      if (!heads.has(model)) {
+        heads.set(model, beside(model));
+      }
+      return heads.get(model);
+    },
   };
+
+  function beside(model: string): GgufParts | undefined {
+    const path = find(model);
+    const found = path === null ? undefined : ggufParts(path);
+    if (found && 'error' in found) {
+      note(`${model}: ${found.error}`);
+      return undefined;
+    }
+    return found && { parts: found.parts, path: model };
+  }
 }
 
 function parsed(text: string, path: string): Config | undefined {

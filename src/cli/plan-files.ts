@@ -5,9 +5,9 @@ import type { Overrides, Plan, PlanContext } from '../planner';
 import { decidingFinding, whyNot } from '../report/answers';
 import { clean } from '../report/document';
 import type { PlannedFile } from '../report/planned';
-import { type Content, decode, neighbours, readNamed, realPath } from './files';
+import { type Content, decode, neighbours, reachable, readNamed, realPath } from './files';
 import type { Io } from './io';
-import { type Config, modelSource, namedConfig } from './models';
+import { modelSource, type NamedModel, namedConfig } from './models';
 
 export interface FilesAsked {
   /** Paths; `-` is standard input. */
@@ -34,7 +34,7 @@ export async function planFiles(options: FilesAsked, io: Io): Promise<OpenedFile
   return 'error' in config ? [unreadable(name, config.error)] : planAll(options, { name, config }, io);
 }
 
-type Named = { readonly name: string; readonly config: Config };
+type Named = { readonly name: string; readonly config: NamedModel };
 
 /** What holds for all files of one command line. */
 interface Session {
@@ -71,7 +71,8 @@ async function plan(name: string, text: string, session: Session): Promise<Opene
   const { options, opened, named, io } = session;
   const note = once(io.note);
   const read = neighbours(dirname(resolve(name)), opened, note);
-  const context: PlanContext = { models: modelSource(named, read, note), flags: options.flags };
+  const find = reachable(dirname(resolve(name)), opened, note);
+  const context: PlanContext = { models: modelSource(named, read, note, find), flags: options.flags };
   const { planText } = await import('../planner');
   const input = (): ReadInput => ({
     text,

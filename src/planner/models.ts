@@ -28,7 +28,15 @@ export function namedModel(
   return gguf ? ggufModel(name, gguf) : findModel(engine.modelName?.(name) ?? name);
 }
 
+/** A header is read once, and a model is one object: plans are remembered by it. */
+const ggufModels = new WeakMap<Uint8Array, Model>();
+
 function ggufModel(id: string, { parts, path }: NonNullable<ReturnType<NonNullable<ModelSource['gguf']>>>): Model {
+  const [first] = parts;
+  const known = first && ggufModels.get(first);
+  if (known?.id === id) {
+    return known;
+  }
   const headers = parts.map((bytes) => {
     const header = readGguf(bytes);
     if ('needs' in header) {
@@ -36,7 +44,11 @@ function ggufModel(id: string, { parts, path }: NonNullable<ReturnType<NonNullab
     }
     return header;
   });
-  return modelFromGguf({ headers, path }, id);
+  const model = modelFromGguf({ headers, path }, id);
+  if (first) {
+    ggufModels.set(first, model);
+  }
+  return model;
 }
 
 export function modelOf(

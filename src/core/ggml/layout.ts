@@ -5,6 +5,7 @@
 
 import type { Finding, Group, Hold, Layout, Rank } from '../engines/engine';
 import { type Explanation, figure } from '../figure';
+import { ggmlType } from '../model/ggml-types';
 import type { KvLayer } from '../model/model';
 import { ceilDiv, withCommas } from '../units';
 import type { GgmlConfiguration } from './configuration';
@@ -118,7 +119,7 @@ function seenFrom(decidingRank: number, { c, devices, ranks, build }: Seen): Lay
     bytesPerTokenTotal: figure(tokenBytes(all), 'bytes', () => explainToken(all, c, tokenBytes(all)), {
       scope: 'whole deployment',
     }),
-    fixedBytes: figure(rank.fixedBytes, 'bytes', () => explainFixed(parts, rank.fixedBytes), perGpu),
+    fixedBytes: figure(rank.fixedBytes, 'bytes', () => explainFixed(parts, c, rank.fixedBytes), perGpu),
     bytesPerBlock: figure(rank.bytesPerBlock, 'bytes', () => explainBlock(parts, c, rank), perGpu),
     groupBlocks,
     payload: (tokens) => payloadOf(parts, tokens),
@@ -196,14 +197,23 @@ function placeFindings(c: GgmlConfiguration, device: number): readonly Finding[]
       ];
 }
 
-const origins = [{ kind: 'derived' as const, text: 'rows of ggml types: q8_0 34 bytes for 32 numbers, q4_0 18' }];
+/** `q8_0: 34 bytes for 32 numbers`. */
+function origins({ spec }: GgmlConfiguration): Explanation['origins'] {
+  return [...new Set([spec.keyType, spec.valueType])].map((name) => {
+    const type = ggmlType(name);
+    return {
+      kind: 'derived',
+      text: `${name}: ${type?.bytes} bytes for ${type?.elements === 1 ? 'a number' : `${type?.elements} numbers`}`,
+    };
+  });
+}
 
 function explainToken(parts: readonly Part[], c: GgmlConfiguration, value: number): Explanation {
   const terms = parts.filter((p) => p.grows).flatMap((p) => tallies(p.layers));
   return {
     symbols: `Σ layers: ${c.spec.keyType} row of keys + ${c.spec.valueType} row of values`,
     numbers: `${terms.map(([l, n]) => `${n} × (${withCommas(l.key)} + ${withCommas(l.value)})`).join(' + ') || '0'} = ${withCommas(value)}`,
-    origins,
+    origins: origins(c),
     source: SOURCE,
   };
 }
@@ -219,7 +229,7 @@ function tallies(layers: readonly CacheLayer[]): readonly (readonly [CacheLayer,
   return [...counted.values()];
 }
 
-function explainFixed(parts: readonly Part[], value: number): Explanation {
+function explainFixed(parts: readonly Part[], c: GgmlConfiguration, value: number): Explanation {
   const terms = parts
     .filter((p) => !p.grows)
     .flatMap((p) => tallies(p.layers))
@@ -227,7 +237,7 @@ function explainFixed(parts: readonly Part[], value: number): Explanation {
   return {
     symbols: 'Σ window × row of keys and values + states in f32',
     numbers: `${terms.join(' + ') || '0'} = ${withCommas(value)}`,
-    origins,
+    origins: origins(c),
     source: `${SOURCE}, src/llama-memory-recurrent.cpp`,
   };
 }
@@ -237,13 +247,13 @@ function explainBlock(parts: readonly Part[], c: GgmlConfiguration, rank: Rank):
     ? {
         symbols: 'one cell: keys and values of one token',
         numbers: withCommas(rank.bytesPerBlock),
-        origins,
+        origins: origins(c),
         source: SOURCE,
       }
     : {
         symbols: 'one slot: Σ caches: cells of one sequence × row of keys and values',
         numbers: `${parts.map((p) => `${withCommas((p.cache.cells * p.cache.streams) / c.sequences)} × ${withCommas(cellBytes(p))}`).join(' + ')} = ${withCommas(rank.bytesPerBlock)}`,
-        origins,
+        origins: origins(c),
         source: SOURCE,
       };
 }
