@@ -86,6 +86,7 @@ function solved(target: Target, plan: Plan, input: ReadInput, context: PlanConte
   const scratch: Scratch = { input, context, at, demand, tried: new Map() };
   const now = attempt(scratch, {});
   const offered = plan.hardware?.count ?? plan.launch.hardware.count?.value ?? now?.gpus ?? 1;
+  const known = (plan.hardware?.count ?? plan.launch.hardware.count) !== undefined;
   const gpus = Math.max(offered, now?.gpus ?? 1);
   const common = { plan, target: { ...target, length: demand.length }, served: now?.served ?? 0, gpus };
   if (!now || !plan.planned || !plan.kv?.pool) {
@@ -111,7 +112,7 @@ function solved(target: Target, plan: Plan, input: ReadInput, context: PlanConte
     met: false,
     solutions: ordered(beyond).map(solution),
     nearest: best && solution(best),
-    reason: `No change on ${gpus === 1 ? 'the one GPU' : `the ${withCommas(gpus)} GPUs`} offered reaches it.`,
+    reason: `No change on ${gpus === 1 ? 'the one GPU' : `the ${withCommas(gpus)} GPUs`} ${known ? 'offered' : 'in use'} reaches it.`,
   };
 }
 

@@ -76,8 +76,8 @@ function idleGpus(plan: Plan): readonly Located[] {
   if (offered === undefined || !placement || !model || !planned) {
     return [];
   }
-  const used = placement.tensor * placement.pipeline * placement.replicas;
-  if (used >= offered) {
+  const used = (placement.tensor * placement.pipeline * placement.replicas) / placement.attentionData;
+  if (used >= offered || placement.attentionData > 1) {
     return [];
   }
   const [tensor, data] = [optionOf(plan, 'tensor'), optionOf(plan, 'data')];

@@ -104,9 +104,8 @@ function solutionLines(
   const what = changes.map(({ option, from, to }) =>
     clean(from === undefined ? `${option} ${to} (now unset)` : `${option} ${from} → ${to}`),
   );
-  const hardware = moreGpus
-    ? [`${gpus} GPUs in place of ${plan.hardware?.count ?? plan.launch.hardware.count?.value ?? 'those offered'}`]
-    : [];
+  const offered = plan.hardware?.count ?? plan.launch.hardware.count?.value;
+  const hardware = moreGpus ? [`${gpus} GPUs in all${offered === undefined ? '' : `, in place of ${offered}`}`] : [];
   const pool = after.kv?.pool?.blocks.value;
   const numbers = [
     `then ${how(after, served)}`,
@@ -134,15 +133,12 @@ function editLines(
   const { line, column } = places(range.start);
   const old = text.slice(range.start, range.end);
   const place = clean(`${file}:${line}:${column}`);
-  return old === ''
-    ? [
-        `${place}: add`,
-        ...put
-          .split('\n')
-          .filter((l) => l.trim() !== '')
-          .map((l) => `    ${clean(l.trim())}`),
-      ]
-    : [`${place}: ${clean(old)} → ${clean(put)}`];
+  const [first = '', ...rest] = old === '' ? ['', ...put.split('\n')] : put.split('\n');
+  const added = rest.filter((l) => l.trim() !== '' && l.trim() !== '\\').map((l) => `    ${clean(l.trim())}`);
+  return [
+    old === '' ? `${place}: add` : `${place}: ${clean(old)} → ${clean(first)}${added.length > 0 ? ', and add' : ''}`,
+    ...added,
+  ];
 }
 
 const CODES = { bold: 1, dim: 2 } as const;

@@ -64,9 +64,13 @@ function made(scratch: Scratch, changes: Changes): Attempt | undefined {
     edits: editsOf(edited, input.text.length),
     plan,
     served: accepts ? capacity.fits.value * replicas : 0,
-    gpus: placement ? placement.tensor * placement.pipeline * replicas : 1,
+    gpus: placement ? gpusOf(placement) : 1,
   };
 }
+
+/** Attention that is data parallel divides the GPUs of a tensor group: its replicas need no others. */
+export const gpusOf = ({ tensor, pipeline, replicas, attentionData }: NonNullable<Plan['placement']>): number =>
+  (tensor * pipeline * replicas) / attentionData;
 
 /** One option after the other, each at its place in the text so far. Undefined when the text cannot hold one. */
 function editedBy(input: ReadInput, at: number, changes: Changes): Edited | undefined {

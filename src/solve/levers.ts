@@ -3,7 +3,7 @@ import { engineOf } from '../core/engines';
 import { availability, type OptionRole } from '../core/engines/option';
 import { MiB } from '../core/units';
 import type { Plan } from '../planner';
-import type { Attempt, Changes, Demand } from './attempt';
+import { type Attempt, type Changes, type Demand, gpusOf } from './attempt';
 
 /** Ordered by what a change costs the people who run the server. */
 export type LeverKind = 'share' | 'kv-bytes' | 'batch' | 'sequences' | 'block' | 'length' | 'dtype' | 'gpus';
@@ -166,20 +166,22 @@ const ONE_MACHINE = 8;
 /** More GPUs for each replica, more replicas, or both: fewest GPUs first. */
 const gpus: Make = ({ plan, gpus: used }, bounds, names) => {
   const { placement, model } = plan;
-  const [tensor, data] = [names('tensor'), names('data')];
+  const tensor = names('tensor');
+  // Where attention is data parallel, the option means something else.
+  const data = (placement?.attentionData ?? 1) > 1 ? undefined : names('data');
   if (!placement || !model || tensor === undefined || bounds.gpus <= used) {
     return undefined;
   }
   const found: { readonly gpus: number; readonly changes: Changes }[] = [];
   for (let t = placement.tensor; t <= Math.max(ONE_MACHINE, placement.tensor); t++) {
-    const most = Math.floor(bounds.gpus / (t * placement.pipeline));
+    const most = Math.floor((bounds.gpus * placement.attentionData) / (t * placement.pipeline));
     for (let d = placement.replicas; model.attentionHeads % t === 0 && d <= most; d++) {
       const changes = {
         ...(t === placement.tensor ? {} : { [tensor]: String(t) }),
         ...(d === placement.replicas || data === undefined ? {} : { [data]: String(d) }),
       };
       if (Object.keys(changes).length > 0 && (d === placement.replicas || data !== undefined)) {
-        found.push({ gpus: t * placement.pipeline * d, changes });
+        found.push({ gpus: gpusOf({ ...placement, tensor: t, replicas: d }), changes });
       }
     }
   }

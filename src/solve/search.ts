@@ -40,8 +40,10 @@ function demanded({ plan }: Attempt, { demand }: Scratch, names: OptionNames): C
   if (limit === undefined || limit >= needed) {
     return changes;
   }
-  if (sequences !== undefined && Number(settingOf(sequences)) < needed) {
-    changes[sequences] = String(needed);
+  // One limit for all replicas, or one for each: what it takes shows in what it gave.
+  const written = Number(settingOf(sequences));
+  if (sequences !== undefined && capacity?.limitedBy !== 'batch-tokens' && !(written >= needed && limit >= needed)) {
+    changes[sequences] = String(written > 0 && limit > 0 ? Math.ceil((written * needed) / limit) : needed);
   }
   const perStep = capacity?.limitedBy === 'batch-tokens' ? Math.ceil(tokens / Math.max(1, limit)) : 1;
   if (batch !== undefined && tokens < needed * perStep) {
