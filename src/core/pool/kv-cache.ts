@@ -14,8 +14,11 @@ import { storeFullBlocks } from './store';
 
 /** One group of layers that share a block table. */
 export interface GroupSpec {
-  /** `state`: one block a request, never reused by another (vLLM's Mamba mode `none`). */
-  readonly kind: 'full' | 'sliding' | 'chunked' | 'state';
+  /**
+   * `state`: one block a request, never reused by another (vLLM's Mamba mode `none`); `snapshots`: states kept at block
+   * boundaries, so that prefixes can be reused (mode `align`), which the scheduler's chunks then stop at.
+   */
+  readonly kind: 'full' | 'sliding' | 'chunked' | 'state' | 'snapshots';
   /** Tokens a block. */
   readonly blockSize: number;
   /** Tokens: the sliding window, or the size of an attention chunk. */
@@ -79,6 +82,8 @@ export interface KvCache {
   readonly tables: Int32Array[];
   readonly lengths: number[];
   readonly stored: number[];
+  /** Snapshots: which entry of the table holds the state before the running one; −1 for none. */
+  readonly lastStates: number[];
   // by slot
   readonly texts: Writable<Text>[];
   readonly readers: Reader[];
@@ -88,6 +93,8 @@ export interface KvCache {
   readonly promptTokens: number[];
   readonly junctions: number[];
   readonly freeSlots: number[];
+  /** Snapshots stored in this step: nobody can start from them before it is computed. */
+  readonly fresh: Set<number>;
 
   // what the last lookup found
   readonly hits: Int32Array[];
@@ -131,6 +138,7 @@ export function createKvCache(options: KvCacheOptions): KvCache {
     tables: [],
     lengths: [],
     stored: [],
+    lastStates: [],
     texts: [],
     readers: [],
     hashes: [],
@@ -138,6 +146,7 @@ export function createKvCache(options: KvCacheOptions): KvCache {
     promptTokens: [],
     junctions: [],
     freeSlots: [],
+    fresh: new Set(),
     hits: groups.map(() => new Int32Array(64)),
     hitCounts: groups.map(() => 0),
     hitTokens: 0,
@@ -195,6 +204,7 @@ function addSlot(kv: KvCache): number {
     kv.tables.push(new Int32Array(64));
     kv.lengths.push(0);
     kv.stored.push(0);
+    kv.lastStates.push(-1);
   }
   return slot;
 }
@@ -207,6 +217,7 @@ export function closeSlot(kv: KvCache, slot: number): void {
     releaseBlocks(kv.pool, kv.tables[at]!, length - 1, length, -1);
     kv.lengths[at] = 0;
     kv.stored[at] = 0;
+    kv.lastStates[at] = -1;
   }
   kv.freeSlots.push(slot);
 }
@@ -219,6 +230,8 @@ function skippedTokens(kv: KvCache, group: number, computed: number): number {
       return Math.max(0, computed - window + 1);
     case 'chunked':
       return Math.floor(computed / window) * window;
+    case 'snapshots':
+      return Math.max(0, computed - 1);
     default:
       return 0;
   }
@@ -236,11 +249,18 @@ function blocksToAllocate(kv: KvCache, slot: number, tokens: number, computed: n
     if (capped && required > kv.admissionCaps[group]!) {
       required = kv.admissionCaps[group]!;
     }
+    const hits = held > 0 ? 0 : kv.hitCounts[group]!;
+    if (kv.groups[group]!.kind === 'snapshots') {
+      if (hits > 0 && kv.fresh.has(kv.hits[group]![hits - 1]!)) {
+        return Number.POSITIVE_INFINITY;
+      }
+      // Only the state at the end takes a block, however far it is.
+      required = Math.min(required, held + hits + 1);
+    }
     if (held > 0) {
       sum += Math.max(required - held, 0);
       continue;
     }
-    const hits = kv.hitCounts[group]!;
     const skipped = Math.floor(skippedTokens(kv, group, computed) / kv.groups[group]!.blockSize);
     sum += Math.max(required - Math.max(skipped, hits), 0);
     for (let i = skipped, found = kv.hits[group]!; i < hits; i++) {
@@ -269,6 +289,11 @@ function releaseSkipped(kv: KvCache, slot: number, computed: number): void {
     if (start < end) {
       releaseBlocks(kv.pool, table, end - 1, end - start, -1);
       table.fill(NULL_BLOCK, start, end);
+    }
+    const last = kv.lastStates[at]!;
+    if (last >= 0 && last < Math.ceil(computed / kv.groups[group]!.blockSize) - 1) {
+      releaseBlocks(kv.pool, table, last, 1, 1);
+      table[last] = NULL_BLOCK;
     }
   }
 }
@@ -365,6 +390,11 @@ function extendTables(kv: KvCache, slot: number, tokens: number): void {
         required = Math.max(required, Math.min(required + kv.preallocate, most));
       }
       const table = roomFor(kv, at, required);
+      if (kv.groups[group]!.kind === 'snapshots') {
+        kv.lastStates[at] = length - 1;
+        table.fill(NULL_BLOCK, length, required - 1);
+        length = Math.max(length, required - 1);
+      }
       while (length < required) {
         table[length++] = takeBlock(kv.pool);
       }

@@ -89,6 +89,9 @@ function findKin(kv: KvCache, slot: number, kin: Kin, most: number, drop: boolea
     case 'sliding':
       count = findWindow(kv, slot, kin, blocks, drop);
       break;
+    case 'snapshots':
+      count = findState(kv, slot, kin, blocks);
+      break;
     case 'chunked':
       count = findRun(kv, slot, kin, (Math.floor(most / kin.window) * kin.window) / kin.blockSize, blocks);
       count = aligned(kv, kin, count);
@@ -140,6 +143,18 @@ function findRun(kv: KvCache, slot: number, kin: Kin, start: number, blocks: num
     count++;
   }
   return count;
+}
+
+/** The last snapshot on the common alignment: one state is all that is needed. */
+function findState(kv: KvCache, slot: number, kin: Kin, blocks: number): number {
+  const each = kv.alignment / kin.blockSize;
+  for (let i = blocks - 1; i >= 0; i--) {
+    if ((i + 1) % each === 0 && findEverywhere(kv, slot, kin, i)) {
+      setNull(kv, kin, 0, i);
+      return i + 1;
+    }
+  }
+  return 0;
 }
 
 /** From the back: the last place with enough blocks in a row to fill the window; at the front fewer will do. */

@@ -46,12 +46,15 @@ export function storeFullBlocks(kv: KvCache, slot: number, tokens: number): void
 function storeRange(kv: KvCache, slot: number, kin: Kin, group: number, from: number, end: number): void {
   const hashes = hashUpTo(kv, slot, end * kin.factor);
   const table = kv.tables[slot * kv.groups.length + group]!;
-  const sparse = kin.kind === 'sliding';
+  const sparse = kin.kind === 'sliding' || kin.kind === 'snapshots';
   for (let i = from; i < end; i++) {
     const block = table[i]!;
     if (block !== NULL_BLOCK && (!sparse || keepsHash(kv, slot, kin, i))) {
       const hash = ((i + 1) * kin.factor - 1) * 2;
       storeBlock(kv.pool, block, hashes[hash]!, hashes[hash + 1]!, group);
+      if (kin.kind === 'snapshots') {
+        kv.fresh.add(block);
+      }
       if (kv.misses !== undefined) {
         noteSeen(kv.misses, hashes[hash]!, hashes[hash + 1]!);
       }
@@ -61,12 +64,12 @@ function storeRange(kv: KvCache, slot: number, kin: Kin, group: number, from: nu
 
 /** Blocks in a row that a hit needs at its end. */
 export const windowBlocks = (kin: Kin, draftHead: boolean): number =>
-  Math.ceil((kin.window - 1) / kin.blockSize) + (draftHead ? 1 : 0);
+  kin.kind === 'snapshots' ? 1 : Math.ceil((kin.window - 1) / kin.blockSize) + (draftHead ? 1 : 0);
 
 /** Sparse retention: only blocks that can end a hit are worth a hash (vLLM `reachable_block_mask`). */
 function keepsHash(kv: KvCache, slot: number, kin: Kin, block: number): boolean {
   const need = windowBlocks(kin, kv.draftHead);
-  const shift = kv.draftHead ? 1 : 0;
+  const shift = kv.draftHead && kin.kind !== 'snapshots' ? 1 : 0;
   const segment = kv.retention === undefined ? kv.alignment : kv.retention;
   if (segment > 0) {
     const each = segment / kin.blockSize;

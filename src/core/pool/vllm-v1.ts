@@ -74,6 +74,9 @@ export function createVllmV1(traffic: Traffic, options: VllmV1Options): VllmV1 {
   const heap = createHeap(comesBefore);
   const running = new Int32Array(step.requests.length);
   const slots = new Int32Array(traffic.count).fill(-1);
+  const snapshots = kv.caching
+    ? options.groups.find(({ kind, blockSize }) => kind === 'snapshots' && blockSize <= options.batchTokens)
+    : undefined;
   const longPrefill = options.longPrefill || Number.POSITIVE_INFINITY;
   const rule: { -readonly [K in keyof Admission]: Admission[K] } = {
     wholeMustFit: options.reserveWholePrompt ?? true,
@@ -152,10 +155,34 @@ export function createVllmV1(traffic: Traffic, options: VllmV1Options): VllmV1 {
     return true;
   }
 
+  /**
+   * Where states are kept at block boundaries, chunks of a prefill end on them: the last boundary of what is known, and
+   * the place where a shared prefix ends (vLLM `_mamba_block_aligned_split`).
+   */
+  function chunkOf(request: number, from: number, fresh: number): number {
+    const known = tokens[request]!;
+    if (!snapshots || from >= Math.max(traffic.prompts[request]!, known - 1)) {
+      return fresh;
+    }
+    const size = snapshots.blockSize;
+    const end = from + fresh;
+    const last = Math.max(0, known - (known % size) - (kv.draftHead ? size : 0));
+    const junction = kv.junctions[slots[request]!]!;
+    const stop = junction > from && junction < end ? Math.min(junction, last) : last;
+    if (stop > from && stop < end) {
+      return stop - from;
+    }
+    return end < last ? Math.floor(end / size) * size - from : fresh;
+  }
+
   function scheduleRunning(): void {
     for (index = 0; index < runningCount && budget > 0; index++) {
       const request = running[index]!;
-      const fresh = Math.min(tokens[request]! - computed[request]!, longPrefill, budget);
+      const fresh = chunkOf(
+        request,
+        computed[request]!,
+        Math.min(tokens[request]! - computed[request]!, longPrefill, budget),
+      );
       if (fresh === 0) {
         continue;
       }
@@ -176,7 +203,10 @@ export function createVllmV1(traffic: Traffic, options: VllmV1Options): VllmV1 {
       if (options.chunkedPrefill === false && rest > budget) {
         return;
       }
-      const fresh = Math.min(rest, budget);
+      const fresh = chunkOf(request, hit, Math.min(rest, budget));
+      if (fresh === 0) {
+        return;
+      }
       rule.othersRun = runningCount > 0;
       const lookup = misses && requests.admitted[request]! < 0 ? lookupOf(kv, slot, hit) : undefined;
       const reason = misses && lookup && missReason(misses, lookup);
@@ -197,6 +227,7 @@ export function createVllmV1(traffic: Traffic, options: VllmV1Options): VllmV1 {
 
   function schedule(now: number): void {
     clearStep(step);
+    kv.fresh.clear();
     clock = now;
     budget = options.batchTokens;
     scheduleRunning();

@@ -48,6 +48,10 @@ const someGroups: fc.Arbitrary<readonly GroupSpec[]> = fc.constantFrom<readonly 
     { kind: 'full', blockSize: BLOCK },
     { kind: 'state', blockSize: BLOCK },
   ],
+  [
+    { kind: 'full', blockSize: BLOCK },
+    { kind: 'snapshots', blockSize: BLOCK },
+  ],
 );
 
 const someOptions: fc.Arbitrary<VllmV1Options> = fc.record({
