@@ -13,8 +13,7 @@ try {
     stdin: {
       contents: `
         export { optionDocs } from './src/core/engines/option-docs';
-        export { ENGINES } from './src/core/engines';
-        export { VLLM_ENVIRONMENT } from './src/core/engines/vllm/environment';`,
+        export { ENGINES } from './src/core/engines';`,
       resolveDir: root,
       loader: 'ts',
     },
@@ -24,13 +23,11 @@ try {
     outfile,
     logLevel: 'warning',
   });
-  const { optionDocs, ENGINES, VLLM_ENVIRONMENT } = await import(pathToFileURL(outfile).href);
+  const { optionDocs, ENGINES } = await import(pathToFileURL(outfile).href);
   mkdirSync(join(root, 'docs'), { recursive: true });
-  // Variables without an option of their own.
-  const environments = { vllm: VLLM_ENVIRONMENT };
-  for (const { id, title, options } of ENGINES) {
+  for (const { id, title, options, environment = [] } of ENGINES) {
     const page = join(root, 'docs', `options-${id}.md`);
-    writeFileSync(page, optionDocs({ engine: title, options, environment: environments[id] ?? [] }));
+    writeFileSync(page, optionDocs({ engine: title, options, environment }));
     console.log(`wrote ${page}`);
   }
 } finally {

@@ -328,6 +328,8 @@ export interface Engine<C extends Configuration = Configuration> {
   readonly id: string;
   readonly title: string;
   readonly options: readonly OptionSpec[];
+  /** Variables that change the plan and have no option of their own; `name` is the variable. */
+  readonly environment?: readonly OptionSpec[];
   readonly start: StartWords;
   /** Known versions, oldest first. */
   readonly versions: readonly string[];

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import {
   compareVersions,
@@ -6,12 +7,13 @@ import {
   type OptionValue,
   readOptionValue,
 } from '../../../src/core/engines/option';
+import { optionDocs } from '../../../src/core/engines/option-docs';
 import { takesText } from '../../../src/core/engines/option-text';
-import { SGLANG_ENVIRONMENT } from '../../../src/core/engines/sglang/environment';
-import { SGLANG_OPTIONS } from '../../../src/core/engines/sglang/options';
+import { sglang } from '../../../src/core/engines/sglang';
 import { readLaunches } from '../../../src/launch';
 
-const rows = [...SGLANG_OPTIONS, ...SGLANG_ENVIRONMENT];
+const { options, environment = [], versions } = sglang;
+const rows = [...options, ...environment];
 
 const spec = (name: string): OptionSpec => rows.find((o) => o.name === name) as OptionSpec;
 
@@ -49,7 +51,15 @@ describe('the SGLang table', () => {
     ['--cuda-graph-max-bs', 'cuda-graph-max-bs-decode'],
     ['--mamba-scheduler-strategy', 'mamba-radix-cache-strategy'],
     ['--nsa-prefill-backend', 'dsa-prefill-backend'],
-  ])('%s is %s', (flag, name) => expect(findOption(SGLANG_OPTIONS, flag)).toMatchObject({ spec: { name } }));
+  ])('%s is %s', (flag, name) => expect(findOption(options, flag)).toMatchObject({ spec: { name } }));
+});
+
+describe('its page and versions', () => {
+  it('are the table’s, oldest first', () => {
+    expect([...versions].sort(compareVersions)).toEqual(versions);
+    const page = readFileSync(new URL('../../../docs/options-sglang.md', import.meta.url), 'utf8');
+    expect(page).toBe(optionDocs({ engine: 'SGLang', options, environment }));
+  });
 });
 
 describe('whole numbers with a suffix', () => {

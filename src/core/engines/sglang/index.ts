@@ -3,6 +3,7 @@ import type { Engine } from '../engine';
 import { budgetOf } from './budget';
 import { checksOf } from './checks';
 import { configure, type SglangConfiguration } from './configure';
+import { SGLANG_ENVIRONMENT } from './environment';
 import { layoutOf } from './layout';
 import { SGLANG_OPTIONS } from './options';
 import { poolOf } from './pool';
@@ -16,6 +17,7 @@ export const sglang: Engine<SglangConfiguration> = {
   id: 'sglang',
   title: 'SGLang',
   options: SGLANG_OPTIONS,
+  environment: SGLANG_ENVIRONMENT,
   start: SGLANG_START,
   versions: SGLANG_VERSIONS,
   draftModel: (settings) => speculationOf(settingsOf(settings)).draftModel,

@@ -3,6 +3,7 @@ import type { Engine } from '../engine';
 import { budgetOf } from './budget';
 import { checksOf } from './checks';
 import { configure, type VllmConfiguration } from './configure';
+import { VLLM_ENVIRONMENT } from './environment';
 import { layoutOf } from './layout';
 import { VLLM_OPTIONS } from './options';
 import { poolOf } from './pool';
@@ -16,6 +17,7 @@ export const vllm: Engine<VllmConfiguration> = {
   id: 'vllm',
   title: 'vLLM',
   options: VLLM_OPTIONS,
+  environment: VLLM_ENVIRONMENT,
   start: VLLM_START,
   versions: VLLM_VERSIONS,
   draftModel: (settings) => speculationOf(settingsOf(settings)).draftModel,
