@@ -66,7 +66,7 @@ export function createFiles(onDidChange: () => void): Files {
 }
 
 /** Where a name in a file leads, unless that is outside the file's folder and its workspace folder. */
-function reachable(from: Uri, name: string): Uri | undefined {
+export function reachable(from: Uri, name: string): Uri | undefined {
   const root = workspace.getWorkspaceFolder(from)?.uri;
   const folder = from.scheme === 'untitled' ? root : Uri.joinPath(from, '..');
   if (!folder) {

@@ -12,6 +12,7 @@ import { launchAt } from '../launch/at';
 import type { Overrides, Plan, PlanResult } from '../planner';
 import { isSupported } from './documents';
 import { createFiles } from './files';
+import { createGgufHeads } from './gguf-heads';
 import type { GrammarStore } from './grammars';
 import { modelConfigs } from './model-configs';
 import { assumed, SECTION } from './settings';
@@ -62,6 +63,8 @@ export function createPlans(grammars: GrammarStore, log: LogOutputChannel): Plan
     replanTimer = setTimeout(replanAll, PAUSE);
   });
 
+  const heads = createGgufHeads();
+
   const make = async (document: TextDocument, flags?: Overrides): Promise<DocumentPlans | undefined> => {
     const version = document.version;
     const text = document.getText();
@@ -76,16 +79,22 @@ export function createPlans(grammars: GrammarStore, log: LogOutputChannel): Plan
       grammars,
     };
     const settings = assumed(document);
-    const plan = (): { result: PlanResult; wanted: readonly string[] } => {
-      const models = modelConfigs(input.files);
+    const plan = (): { result: PlanResult; wanted: readonly string[]; heads: readonly string[] } => {
+      const models = modelConfigs(input.files, (name) => heads.read(document, name));
       const result = planText(input, { models, settings, ...(flags && { flags }) });
-      return { result, wanted: [...result.needs.files, ...models.wanted()] };
+      return { result, wanted: [...result.needs.files, ...models.wanted()], heads: models.wantedHeads() };
     };
-    let { result, wanted } = plan();
-    for (let round = 0; round < ROUNDS && wanted.length + result.needs.grammars.length > 0; round++) {
-      await Promise.all([grammars.load(result.needs.grammars), files.fetch(document, wanted)]);
-      ({ result, wanted } = plan());
+    let now = plan();
+    const lacks = () => now.wanted.length + now.heads.length + now.result.needs.grammars.length > 0;
+    for (let round = 0; round < ROUNDS && lacks(); round++) {
+      await Promise.all([
+        grammars.load(now.result.needs.grammars),
+        files.fetch(document, now.wanted),
+        heads.fetch(document, now.heads),
+      ]);
+      now = plan();
     }
+    const { result } = now;
     const { plans, problems } = result;
     return plans.length + problems.length > 0 ? { document, version, text, plans, problems } : undefined;
   };
