@@ -317,11 +317,14 @@ describe('the pool', () => {
     expect([plan.launch.role, plan.capacity?.transferBytes?.value]).toEqual(['prefill', 131_072_000]);
   });
 
-  it('tells how requests are admitted', () => {
-    const plan = planOf(`--model ${LLAMA}`, { ...kv(10), prompt: '1000', output: '1000' });
+  it.each([
     // (81,920 − 2,001) ÷ (1,000 + 0.7 × 1,000), and with 0.098 in the end.
-    expect(plan.findings.find((f) => f.code === 'admission')?.message).toContain(
-      'admits 48 fresh requests of this workload at first and up to 73 later',
-    );
+    ['', 'admits 48 fresh requests of this workload at first and up to 73 later'],
+    ['--schedule-conservativeness 0.5', 'falls from 0.35 to 0.049'],
+    ['--disaggregation-mode prefill', 'holds 81 prompts'],
+    ['--disaggregation-mode decode --num-reserved-decode-tokens 1000', ': 40 fresh requests'],
+  ])('tells how requests are admitted: %s', (args, said) => {
+    const plan = planOf(`--model ${LLAMA} ${args}`.trim(), { ...kv(10), prompt: '1000', output: '1000' });
+    expect(plan.findings.find((f) => f.code === 'admission')?.message).toContain(said);
   });
 });

@@ -4,7 +4,7 @@ import type { Hardware } from '../engine';
 import type { Settings } from './settings';
 import type { SglangRules } from './versions';
 
-export const capability = (hardware: Hardware | undefined): number | undefined => {
+const capability = (hardware: Hardware | undefined): number | undefined => {
   const text = hardware?.gpu?.computeCapability;
   return text === undefined ? undefined : Number(text);
 };

@@ -10,7 +10,7 @@ const isFp4 = (dtype: string): boolean => dtype === 'nvfp4' || dtype.startsWith(
 /** torch's element size; two 4-bit elements are one. */
 const elementSize = (dtype: string): number => (dtype === 'float32' ? 4 : /16$/.test(dtype) ? 2 : 1);
 
-export const isFp8 = (dtype: string): boolean => dtype.startsWith('fp8');
+const isFp8 = (dtype: string): boolean => dtype.startsWith('fp8');
 
 /** 512 in fp8, a scale in fp32 for each 128 of them, and the rope part in 16 bit: 656 bytes for DeepSeek V3.2. */
 const packedLatent = (width: number, rope: number): number => width - rope + ((width - rope) / 128) * 4 + rope * 2;

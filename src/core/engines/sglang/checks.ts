@@ -4,6 +4,7 @@ import type { Budget, Checked, Finding, Fix } from '../engine';
 import { isLatent } from './backend';
 import type { SglangConfiguration } from './configure';
 import { refusal } from './refusals';
+import { settingsOf } from './settings';
 
 type Case = Checked<SglangConfiguration>;
 
@@ -118,27 +119,51 @@ function admittedAt(ratio: number, tokens: number, { prompt, output }: Case['wor
   return tokens <= first ? 0 : Math.ceil((tokens - first) / each);
 }
 
-/** Source: SGLang 0.5.18, srt/managers/schedule_policy.py :: PrefillAdder, new_token_ratio_tracker.py. */
-function admission({ pool, workload, capacity, configuration: c }: Case): readonly Finding[] {
+function admission(checked: Case): readonly Finding[] {
+  const { pool, capacity, asked, configuration: c } = checked;
   if (!pool || !capacity || pool.blocks.value === 0) {
     return [];
   }
-  const page = c.page.tokens;
-  const tokens = pool.blocks.value * page;
-  const start = Math.min(FIRST_RATIO * c.conservativeness, 1);
-  const counts = [start, start * FLOOR].map((ratio) => withCommas(admittedAt(ratio, tokens, workload, page)));
+  const settings = settingsOf(asked.settings);
+  const tokens = pool.blocks.value * c.page.tokens;
   const about = pool.blocks.range ? 'about ' : '';
-  return [
-    {
-      code: 'admission',
-      severity: 'hint',
-      option: 'schedule-conservativeness',
-      message:
-        `SGLang admits a request while its prompt, its output (at most ${withCommas(CLIP)} tokens of it) and a page are fewer than the free and evictable tokens, less what running requests may still write × a ratio that falls from ${ratioText(start)} to ${ratioText(start * FLOOR)}. ` +
-        `By that, memory admits ${about}${counts[0]} fresh requests of this workload at first and up to ${about}${counts[1]} later; when tokens run out, those with the fewest output tokens are retracted and computed again.`,
-      fixes: [],
-    },
+  const hint = (option: string, message: string): readonly Finding[] => [
+    { code: 'admission', severity: 'hint', option, message, fixes: [] },
   ];
+  switch (settings.text('disaggregation-mode')) {
+    case 'prefill':
+      return hint('disaggregation-mode', prefillRule(checked, tokens, about));
+    case 'decode':
+      return hint(
+        'num-reserved-decode-tokens',
+        decodeRule(checked, tokens, settings.number('num-reserved-decode-tokens') ?? 512, about),
+      );
+    default:
+      return hint('schedule-conservativeness', serveRule(checked, tokens, about));
+  }
+}
+
+/** Prompts leave with their tokens: what decoding would take does not count. */
+function prefillRule({ workload }: Case, tokens: number, about: string): string {
+  return `A prefill server keeps a prompt until a decode server has it, and no output: its pool holds ${about}${withCommas(Math.floor(tokens / workload.prompt))} prompts of this workload at once.`;
+}
+
+/** Source: SGLang 0.5.18, srt/disaggregation/decode.py. */
+function decodeRule({ workload }: Case, tokens: number, reserved: number, about: string): string {
+  const most = Math.floor(tokens / (workload.prompt + reserved));
+  return `A decode server takes a request on while its prompt fits and ${withCommas(reserved)} tokens (num-reserved-decode-tokens) stay free for it and for each other one: ${about}${withCommas(most)} fresh requests of this workload. When tokens run out, those with the fewest output tokens are retracted.`;
+}
+
+/** Source: SGLang 0.5.18, srt/managers/schedule_policy.py :: PrefillAdder, new_token_ratio_tracker.py. */
+function serveRule({ workload, configuration: c }: Case, tokens: number, about: string): string {
+  const start = Math.min(FIRST_RATIO * c.conservativeness, 1);
+  const [first, later] = [start, start * FLOOR].map((ratio) =>
+    withCommas(admittedAt(ratio, tokens, workload, c.page.tokens)),
+  );
+  return (
+    `SGLang admits a request while its prompt, its output (at most ${withCommas(CLIP)} tokens of it) and a page are fewer than the free and evictable tokens, less what running requests may still write × a ratio that falls from ${ratioText(start)} to ${ratioText(start * FLOOR)}. ` +
+    `By that, memory admits ${about}${first} fresh requests of this workload at first and up to ${about}${later} later; when tokens run out, those with the fewest output tokens are retracted and computed again.`
+  );
 }
 
 const ratioText = (ratio: number): string => String(Number(ratio.toFixed(3)));

@@ -33,7 +33,7 @@ const fixedOf = (r: RankCells): number =>
 const EVICTION_STEPS = 128;
 
 /** Tokens of windows that one request may hold at once, as the engine itself sizes it. */
-export const windowTokens = (r: RankCells, c: SglangConfiguration): number =>
+const windowTokens = (r: RankCells, c: SglangConfiguration): number =>
   r.window + EVICTION_STEPS * Math.max(1, c.speculation.draftTokens) + 2 * c.page.tokens;
 
 interface Parts {

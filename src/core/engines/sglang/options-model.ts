@@ -4,7 +4,7 @@ import { plainRows, readHumanInt, rowsOf, sourceOf } from './option-rows';
 
 const ARGS = sourceOf('server_args.py');
 
-export const ATTENTION_BACKENDS = [
+const ATTENTION_BACKENDS = [
   'triton',
   'torch_native',
   'flex_attention',

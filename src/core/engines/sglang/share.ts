@@ -41,7 +41,7 @@ const classOf = (card: number | undefined) =>
   card === undefined ? UNKNOWN_CARD : (CLASSES.find((c) => card < c.below) as Class);
 
 /** As nvidia-smi counts it, in MiB: what SGLang's rules look at. A card known by its memory alone may have a little more. */
-export function cardMiB(hardware: Hardware | undefined): number | undefined {
+function cardMiB(hardware: Hardware | undefined): number | undefined {
   return hardware && Math.round((hardware.gpu?.reported ?? hardware.memory.value) / MiB);
 }
 
@@ -120,7 +120,7 @@ const listed = (settings: Settings, name: string): readonly number[] => {
   return (Array.isArray(value) ? value : []).map(Number).filter(Number.isFinite);
 };
 
-export function decodeGraphs(input: ShareInput): number {
+function decodeGraphs(input: ShareInput): number {
   const sizes = listed(input.settings, 'cuda-graph-bs-decode');
   return (
     input.settings.number('cuda-graph-max-bs-decode') ??
