@@ -37,7 +37,7 @@ function replaceFlag(text: string, option: LaunchOption, value: string): readonl
 
 function insert(launch: Launch, text: string, name: string, value: string): readonly TextEdit[] {
   const { insertion } = launch;
-  if (!insertion) {
+  if (!insertion || (insertion.text.includes('--{name}') && !isFlagName(name))) {
     return [];
   }
   const range = { start: insertion.at, end: insertion.at };
@@ -48,6 +48,9 @@ function insert(launch: Launch, text: string, name: string, value: string): read
   const line = insertion.text.replace('{name}', () => name).replace('{value}', () => encoded?.text ?? '');
   return encoded && encoded.range.start === insertion.at ? [{ range, text: line }] : [];
 }
+
+/** Keys of a file's section and variables cannot be said on a command line. */
+const isFlagName = (name: string): boolean => !name.includes('.') && name !== name.toUpperCase();
 
 /** The word alone: flags are turned on and off by their name. */
 const flagOf = (template: string): string =>

@@ -1,7 +1,7 @@
 /** Findings that take more than one launch, or the text itself: cards that are shared or idle, a config that is not read. */
 import { engineOf } from '../core/engines';
 import type { Finding, Fix } from '../core/engines/engine';
-import type { OptionRole } from '../core/engines/option';
+import type { OptionRole, OptionSpec } from '../core/engines/option';
 import { formatBytes, withCommas } from '../core/units';
 import type { Lines } from '../launch/lines';
 import type { Plan } from '../planner';
@@ -20,8 +20,10 @@ export function withFileFindings(plans: readonly Plan[], text: string, lines: Li
   });
 }
 
-const optionOf = (plan: Plan, role: OptionRole): string | undefined =>
-  engineOf(plan.engine.id)?.options.find((o) => o.role === role)?.name;
+const specOf = (plan: Plan, role: OptionRole): OptionSpec | undefined =>
+  engineOf(plan.engine.id)?.options.find((o) => o.role === role);
+
+const optionOf = (plan: Plan, role: OptionRole): string | undefined => specOf(plan, role)?.name;
 
 /** Numbers of the GPUs a launch may use, where the file names them. */
 function devicesOf({ launch }: Plan, text: string): readonly string[] {
@@ -53,7 +55,7 @@ function sharedCard(plan: Plan, before: readonly Plan[], text: string, lines: Li
   const names = others.map((p) => `${p.launch.title} (line ${lines.line(p.launch.head.start)})`).join(', ');
   const left = Math.floor((1 - taken) * 100 + 1e-6) / 100;
   const fixes: readonly Fix[] =
-    left >= 0.05
+    left >= 0.05 && specOf(plan, 'memory-share')?.shareOf === 'card'
       ? [{ title: `Set ${option} to ${left}: what ${names} leaves of the card`, option, value: String(left) }]
       : [];
   return [

@@ -72,7 +72,7 @@ describe('translation by what an option decides', () => {
         'tensor-parallel-size→num-shard=2',
         'max-model-len→max-total-tokens=16384',
         'kv-cache-dtype→kv-cache-dtype=fp8_e4m3fn',
-        'max-num-seqs→max-batch-size=64',
+        'max-num-seqs→max-concurrent-requests=64',
         'gpu-memory-utilization→cuda-memory-fraction=0.9',
       ],
     ],

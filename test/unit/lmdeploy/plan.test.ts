@@ -171,3 +171,15 @@ describe('defaults and refusals', () => {
     expect([p?.planned, p?.starts, p?.findings[0]?.code]).toEqual([false, 'unknown', 'not-covered']);
   });
 });
+
+describe('data parallelism', () => {
+  it.each([
+    // Eight GPUs for 8 × 8: each attends for its own requests with all heads.
+    ['tp 8, dp 8 on 8 GPUs', '--tp 8 --dp 8', '8', 8, 131072],
+    ['tp 8, dp 2 on 8 GPUs', '--tp 8 --dp 2', '8', 2, 32768],
+    ['tp 4, dp 2 on 8 GPUs: groups of their own', '--tp 4 --dp 2', '8', 1, 32768],
+  ])('%s', (_, options, gpus, shared, perToken) => {
+    const p = onCard(`meta-llama/Llama-3.1-8B-Instruct ${options}`, '0.16', 'H100-80GB', { gpus });
+    expect([p?.placement?.attentionData, p?.kv?.layout.bytesPerToken.value]).toEqual([shared, perToken]);
+  });
+});

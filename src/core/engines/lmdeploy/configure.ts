@@ -53,7 +53,7 @@ export function configure(input: ConfigureInput): LmdeployConfiguration {
   }
   const backend = settings.text('backend') === 'pytorch' ? 'pytorch' : 'turbomind';
   refuseUncovered(model, version.text, rules, backend);
-  const { placement, attentionTensor } = placementOf(settings);
+  const { placement, attentionTensor } = placementOf(settings, backend, hardware?.count);
   const policy = settings.number('quant-policy') ?? 0;
   const broken = [
     ...headsRefusal(model, attentionTensor),
@@ -133,22 +133,31 @@ function refuseUncovered(model: Model, version: string, rules: LmdeployRules, ba
   }
 }
 
-/** Source: lmdeploy/pytorch/config.py :: DistConfig; the tensor group is divided over the data-parallel ones. */
-function placementOf(settings: Settings): { readonly placement: Placement; readonly attentionTensor: number } {
+/**
+ * Groups of data parallelism share the GPUs of the tensor group where there are not enough for groups of their own:
+ * attention then runs over fewer of them. Source: lmdeploy/turbomind/turbomind.py :: update_parallel_config;
+ * lmdeploy/pytorch/config.py :: DistConfig, where they always share.
+ */
+function placementOf(
+  settings: Settings,
+  backend: string,
+  count: number | undefined,
+): { readonly placement: Placement; readonly attentionTensor: number } {
   const tensor = settings.number('tp') ?? 1;
   const data = settings.number('dp') ?? 1;
   const context = settings.number('cp') ?? 1;
-  const shared = data > 1 && tensor % data === 0;
-  const attentionTensor = Math.max(1, Math.floor((shared ? tensor / data : tensor) / context));
+  const devices = backend === 'turbomind' && count !== undefined ? Math.min(count, tensor * data) : tensor;
+  const overlap = (tensor * data) / devices;
+  const shared = Number.isInteger(overlap) && tensor % overlap === 0 ? overlap : 1;
   return {
-    attentionTensor,
+    attentionTensor: Math.max(1, Math.floor(tensor / shared / context)),
     placement: {
       tensor,
       pipeline: 1,
       data,
       context,
       expert: settings.number('ep') ?? 1,
-      attentionData: shared ? data : 1,
+      attentionData: shared,
       replicas: data,
     },
   };

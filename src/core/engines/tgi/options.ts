@@ -111,7 +111,6 @@ const CACHE: readonly OptionSpec[] = tableOf(
     },
     {
       name: 'max-batch-size',
-      role: 'max-sequences',
       type: 'int',
       unit: 'requests',
       min: 1,
