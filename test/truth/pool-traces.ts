@@ -9,9 +9,9 @@ import {
   type GroupSpec,
   type KvCache,
   openSlot,
-  tableOf,
 } from '../../src/core/pool/kv-cache';
 import { lookUp } from '../../src/core/pool/lookup';
+import { tableOf } from '../../src/core/pool/tables';
 import { trafficBuilder } from '../../src/core/pool/traffic';
 import { createVllmV1, type VllmV1 } from '../../src/core/pool/vllm-v1';
 import { readTruth } from './vectors';

@@ -23,6 +23,7 @@ export * from './sglang';
 export * from './simulation';
 export * from './store';
 export * from './studies';
+export * from './tables';
 export * from './trace-rows';
 export * from './trace-traffic';
 export * from './traces';

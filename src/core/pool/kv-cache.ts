@@ -1,16 +1,9 @@
 // biome-ignore-all lint/style/noNonNullAssertion: typed arrays; every index is in range by construction
-import {
-  type BlockPool,
-  createBlockPool,
-  NULL_BLOCK,
-  ownersOf,
-  releaseBlocks,
-  takeBlock,
-  touchBlock,
-} from './block-pool';
-import { createContents, createReader, grown, type Reader, startReading, type Text } from './content';
+import { type BlockPool, createBlockPool, NULL_BLOCK, ownersOf, releaseBlocks } from './block-pool';
+import { createContents, createReader, type Reader, startReading, type Text } from './content';
 import type { Misses } from './misses';
 import { storeFullBlocks } from './store';
+import { extendTables, releaseSkipped, requiredBlocks, skippedTokens, takeHits } from './tables';
 
 /** One group of layers that share a block table. */
 export interface GroupSpec {
@@ -222,24 +215,6 @@ export function closeSlot(kv: KvCache, slot: number): void {
   kv.freeSlots.push(slot);
 }
 
-/** Tokens at the front that attention no longer reads once `computed` tokens are done. */
-function skippedTokens(kv: KvCache, group: number, computed: number): number {
-  const { kind, window = 0 } = kv.groups[group]!;
-  switch (kind) {
-    case 'sliding':
-      return Math.max(0, computed - window + 1);
-    case 'chunked':
-      return Math.floor(computed / window) * window;
-    case 'snapshots':
-      return Math.max(0, computed - 1);
-    default:
-      return 0;
-  }
-}
-
-const requiredBlocks = (kv: KvCache, group: number, tokens: number): number =>
-  kv.groups[group]!.kind === 'state' ? 1 : Math.ceil(tokens / kv.groups[group]!.blockSize);
-
 /** Free blocks that giving this request room for `tokens` would use, counting hits that nobody holds right now. */
 function blocksToAllocate(kv: KvCache, slot: number, tokens: number, computed: number, capped: boolean): number {
   let sum = 0;
@@ -270,32 +245,6 @@ function blocksToAllocate(kv: KvCache, slot: number, tokens: number, computed: n
     }
   }
   return sum;
-}
-
-/** Frees the blocks that a window has passed, on the count of processed tokens; last first. */
-function releaseSkipped(kv: KvCache, slot: number, computed: number): void {
-  for (let group = 0; group < kv.groups.length; group++) {
-    const skipped = skippedTokens(kv, group, computed);
-    if (skipped <= 0) {
-      continue;
-    }
-    const at = slot * kv.groups.length + group;
-    const table = kv.tables[at]!;
-    const end = Math.min(Math.floor(skipped / kv.groups[group]!.blockSize), kv.lengths[at]!);
-    let start = end;
-    while (start > 0 && table[start - 1] !== NULL_BLOCK) {
-      start--;
-    }
-    if (start < end) {
-      releaseBlocks(kv.pool, table, end - 1, end - start, -1);
-      table.fill(NULL_BLOCK, start, end);
-    }
-    const last = kv.lastStates[at]!;
-    if (last >= 0 && last < Math.ceil(computed / kv.groups[group]!.blockSize) - 1) {
-      releaseBlocks(kv.pool, table, last, 1, 1);
-      table[last] = NULL_BLOCK;
-    }
-  }
 }
 
 export interface Admission {
@@ -348,70 +297,3 @@ export function extend(kv: KvCache, slot: number, computed: number, fresh: numbe
 function noteDemand(kv: KvCache, blocks: number): void {
   kv.peakDemand = Math.max(kv.peakDemand, kv.pool.blocks - 1 - kv.pool.free + blocks);
 }
-
-function roomFor(kv: KvCache, at: number, length: number): Int32Array {
-  const table = kv.tables[at]!;
-  if (table.length >= length) {
-    return table;
-  }
-  const larger = grown(table, Math.max(length, table.length * 2));
-  kv.tables[at] = larger;
-  return larger;
-}
-
-function takeHits(kv: KvCache, slot: number, computed: number): void {
-  for (let group = 0; group < kv.groups.length; group++) {
-    const at = slot * kv.groups.length + group;
-    const skipped = Math.floor(skippedTokens(kv, group, computed) / kv.groups[group]!.blockSize);
-    const count = Math.max(skipped, kv.hitCounts[group]!);
-    const table = roomFor(kv, at, count);
-    const found = kv.hits[group]!;
-    table.fill(NULL_BLOCK, 0, skipped);
-    for (let i = skipped; i < count; i++) {
-      const block = found[i]!;
-      table[i] = block;
-      if (block !== NULL_BLOCK) {
-        touchBlock(kv.pool, block);
-      }
-    }
-    kv.lengths[at] = count;
-    kv.stored[at] = count;
-  }
-}
-
-function extendTables(kv: KvCache, slot: number, tokens: number): void {
-  for (let group = 0; group < kv.groups.length; group++) {
-    const at = slot * kv.groups.length + group;
-    let required = requiredBlocks(kv, group, tokens);
-    let length = kv.lengths[at]!;
-    if (length < required) {
-      if (kv.preallocate > 0 && kv.groups.length === 1) {
-        const most = Math.min(requiredBlocks(kv, group, kv.maxLength), length + kv.pool.free);
-        required = Math.max(required, Math.min(required + kv.preallocate, most));
-      }
-      const table = roomFor(kv, at, required);
-      if (kv.groups[group]!.kind === 'snapshots') {
-        kv.lastStates[at] = length - 1;
-        table.fill(NULL_BLOCK, length, required - 1);
-        length = Math.max(length, required - 1);
-      }
-      while (length < required) {
-        table[length++] = takeBlock(kv.pool);
-      }
-      kv.lengths[at] = length;
-    }
-  }
-}
-
-/** Physical block and offset of a token; the group's table decides. Undefined outside the table. */
-export function locate(
-  table: ArrayLike<number>,
-  blockSize: number,
-  token: number,
-): { readonly block: number; readonly offset: number } | undefined {
-  const block = table[Math.floor(token / blockSize)];
-  return block === undefined || token < 0 ? undefined : { block, offset: token % blockSize };
-}
-
-export const tableOf = (kv: KvCache, slot: number, group = 0): Int32Array =>
-  kv.tables[slot * kv.groups.length + group]!.subarray(0, kv.lengths[slot * kv.groups.length + group]!);

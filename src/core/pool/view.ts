@@ -1,11 +1,11 @@
 // biome-ignore-all lint/style/noNonNullAssertion: typed arrays; every index is in range by construction
 
 import { hasHash, hashOf, nextFree, ownersOf } from './block-pool';
-import { tableOf } from './kv-cache';
 import { nodesOf } from './radix';
 import { entriesOf, freeBlocks } from './reuse-tree';
 import { STATUS } from './scheduler';
 import { sequenceTable } from './sequences';
+import { tableOf } from './tables';
 import type { World } from './worlds';
 
 /** What a cell is. */

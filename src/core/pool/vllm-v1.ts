@@ -9,7 +9,6 @@ import {
   type KvCache,
   type KvCacheOptions,
   openSlot,
-  tableOf,
 } from './kv-cache';
 import { lookUp } from './lookup';
 import { createMisses, type Lookup, type Misses, missReason, noteMiss } from './misses';
@@ -31,6 +30,7 @@ import {
   textOf,
 } from './scheduler';
 import { hashUpTo } from './store';
+import { tableOf } from './tables';
 import type { Traffic } from './traffic';
 
 export interface VllmV1Options extends KvCacheOptions {
