@@ -3,15 +3,18 @@ import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 
 /** A launch file is text written by people; anything larger was named by mistake. */
-const MAX_BYTES = 8 * 2 ** 20;
+export const MAX_BYTES = 8 * 2 ** 20;
 
 export type Content = { readonly text: string } | { readonly error: string };
 
 /** A file that the user named: anything that can be read, pipes included. */
 export function readNamed(path: string): Content {
   try {
-    const { size } = statSync(path);
-    return size > MAX_BYTES ? { error: 'larger than 8 MiB: not a launch file' } : decode(readFileSync(path));
+    const stat = statSync(path);
+    if (stat.isCharacterDevice() || stat.isBlockDevice()) {
+      return { error: 'is a device: not a launch file' };
+    }
+    return stat.size > MAX_BYTES ? { error: 'larger than 8 MiB: not a launch file' } : decode(readFileSync(path));
   } catch (error) {
     return { error: reason(error) };
   }

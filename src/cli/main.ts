@@ -1,7 +1,9 @@
 /** `kv-planner`, the command line: `dist/cli.js`. */
+import { writeSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
+import { MAX_BYTES } from './files';
 import type { Io } from './io';
 import { main } from './program';
 
@@ -11,7 +13,8 @@ const { stdout, stderr, stdin, env } = process;
 for (const stream of [stdout, stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') {
-      throw error;
+      writeSync(2, `kv-planner: the result could not be written: ${error.message}\n`);
+      process.exit(1);
     }
     process.exit();
   });
@@ -22,8 +25,14 @@ const io: Io = {
   note: (line) => stderr.write(`${line}\n`),
   stdin: async () => {
     const chunks: Uint8Array[] = [];
+    let length = 0;
     for await (const chunk of stdin) {
       chunks.push(chunk as Uint8Array);
+      length += (chunk as Uint8Array).length;
+      // Longer than any launch file: enough to say so.
+      if (length > MAX_BYTES) {
+        break;
+      }
     }
     return Buffer.concat(chunks);
   },

@@ -83,12 +83,15 @@ async function plan(name: string, text: string, session: Session): Promise<Opene
   });
   const planned = () => planText(input(), context);
   let result = planned();
-  try {
-    while (await loaded(result.needs.grammars, session)) {
-      result = planned();
+  for (;;) {
+    try {
+      if (!(await loaded(result.needs.grammars, session))) {
+        break;
+      }
+    } catch (error) {
+      return unreadable(name, `the grammar to read it could not be loaded: ${(error as Error).message}`);
     }
-  } catch (error) {
-    return unreadable(name, `the grammar to read it could not be loaded: ${(error as Error).message}`);
+    result = planned();
   }
   const some = result.plans.length + result.problems.length > 0;
   return { name, text, result: some ? result : nothing(name), input: input(), context };

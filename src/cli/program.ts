@@ -115,18 +115,18 @@ function planningCommand(program: Command, name: string, description: string): C
     .argument('<FILE...>', 'files that start an engine; - is standard input')
     .addOption(new Option('--form <FORM>', 'read the input as this form, whatever its name').choices(FORMS))
     .option('--name <NAME>', 'file name to assume for standard input')
-    .option('--gpu <NAME>', 'GPU, when the file does not say: H100-80GB, L4 …')
+    .option('--gpu <NAME>', 'GPU, when the file does not say: H100-80GB, L4 …', word)
     .option('--gpus <N>', 'how many of them', wholeNumber(1))
     .option('--gpu-memory <SIZE>', 'memory of one GPU as its driver reports it: 79.19GiB', size)
     .option('--engine <ENGINE[@VERSION]>', 'engine and version: vllm@0.28')
-    .option('--model <ID>', 'model id, when the file does not say')
+    .option('--model <ID>', 'model id, when the file does not say', word)
     .option('--model-config <PATH>', 'config.json of the model, the folder that holds it, or its GGUF file')
     .option(
       '--kv-memory <SIZE>',
       'KV cache of one GPU when it is known, as from a log: 58.11GiB; a bare number is bytes',
       size,
     )
-    .option('--prompt <N>', 'prompt length of the workload (default: 600)', wholeNumber(0))
+    .option('--prompt <N>', 'prompt length of the workload (default: 600)', wholeNumber(1))
     .option('--output <N>', 'output length of the workload (default: 250)', wholeNumber(1));
 }
 
@@ -278,15 +278,25 @@ function flagsOf(raw: Asked): Overrides {
   return flags;
 }
 
+/** No count here is larger: tokens of a request, GPUs, requests. */
+const MOST = 10_000_000;
+
 const wholeNumber =
   (least: number) =>
   (text: string): number => {
     const value = Number(text);
-    if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < least) {
-      throw new InvalidArgumentError(`It must be a whole number from ${least} on.`);
+    if (!/^\d+$/.test(text) || value < least || value > MOST) {
+      throw new InvalidArgumentError(`It must be a whole number from ${least} to ${MOST}.`);
     }
     return value;
   };
+
+function word(text: string): string {
+  if (text.trim() === '') {
+    throw new InvalidArgumentError('It must not be empty.');
+  }
+  return text;
+}
 
 function size(text: string): string {
   if (!parseBytes(text)) {

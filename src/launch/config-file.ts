@@ -118,7 +118,7 @@ interface Written {
 function writtenIn(doc: YamlDocument, e: Entry): Written {
   const nameRange = rangeOf(scalarText(doc, e.keyNode));
   const node = e.value;
-  const value = toValue(doc, node, 0);
+  const value = toValue(doc, node, { depth: 0, left: MAX_NODES });
   const text = pythonWords(node, value);
   if (!node || (isScalar(node) && node.value === '' && node.type === 'PLAIN')) {
     return { value, text, place: { raw: '', range: nameRange } };
@@ -138,19 +138,31 @@ function pythonWords(node: Node | null, value: OptionValue): string {
   return isSeq(node) && Array.isArray(value) ? value.map((v) => pythonText(v)).join(' ') : pythonText(value);
 }
 
-/** Deeper than any option's value. */
+/** Deeper, and larger, than any option's value: aliases can stand for more than any memory holds. */
 const MAX_DEPTH = 20;
+const MAX_NODES = 10_000;
 
-function toValue(doc: YamlDocument, node: Node | null, depth: number): OptionValue {
+interface Bounds {
+  readonly depth: number;
+  /** Nodes that may still be read, over the whole value. */
+  left: number;
+}
+
+function toValue(doc: YamlDocument, node: Node | null, bounds: Bounds): OptionValue {
   const at = follow(doc, node);
-  if (depth > MAX_DEPTH || at === null) {
+  bounds.left -= 1;
+  if (bounds.depth > MAX_DEPTH || bounds.left < 0 || at === null) {
     return null;
   }
-  if (isSeq(at)) {
-    return at.items.slice(0, 1000).map((i) => toValue(doc, i as Node, depth + 1));
-  }
-  if (isMap(at)) {
-    return Object.fromEntries(entries(doc, at).map((e) => [e.key, toValue(doc, e.value, depth + 1)]));
-  }
-  return isScalar(at) ? pythonValue(at) : null;
+  const inner = { depth: bounds.depth + 1, left: bounds.left };
+  const read = (child: Node | null): OptionValue => (inner.left <= 0 ? null : toValue(doc, child, inner));
+  const value = isSeq(at)
+    ? at.items.slice(0, inner.left).map((i) => read(i as Node))
+    : isMap(at)
+      ? Object.fromEntries(entries(doc, at).map((e) => [e.key, read(e.value)]))
+      : isScalar(at)
+        ? pythonValue(at)
+        : null;
+  bounds.left = inner.left;
+  return value;
 }

@@ -66,6 +66,9 @@ function readUnnamed(reading: Reading & Collected): void {
 /** A file shows its form in its first characters. */
 const HEAD = 8192;
 
+/** One slip may upset all that follows it. */
+const MOST_ERRORS = 20;
+
 function readYaml(reading: Reading & Collected, given: YamlForm | undefined): void {
   const named = FORMS.filter(isYaml).find((f) => f.names?.test(reading.input.name));
   const documents: YamlDocument[] = [];
@@ -99,7 +102,7 @@ function reportErrors(reading: Reading & Collected, documents: readonly YamlDocu
   const ours = () =>
     reading.launches.length > 0 || reading.input.form !== undefined || mentionsEngine(reading.text, reading.engines);
   if (errors.length > 0 && ours()) {
-    for (const error of errors) {
+    for (const error of errors.slice(0, MOST_ERRORS)) {
       reading.problem(error.message, error.range);
     }
   }

@@ -76,6 +76,9 @@ function bytes(ask: Ask, key: DirectiveKey, found: Located[]): number | undefine
   if (value === undefined) {
     return bad(found, asked, `${key} must be bytes (54375000000, 58.11GiB, 80GB), not “${asked.text}”.`);
   }
+  if (value === 0 && key === 'gpu-memory') {
+    return bad(found, asked, `${key} must be above 0.`);
+  }
   if (value > 0 && value < MiB) {
     bad(
       found,

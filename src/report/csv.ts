@@ -1,4 +1,5 @@
 /** One row per launch, RFC 4180. The columns are the JSON contract's names, so that a sheet and a script speak alike. */
+import { clean } from './document';
 import { planJson } from './json';
 import type { PlannedFile } from './planned';
 
@@ -57,6 +58,7 @@ function cell(value: unknown): string {
   if (typeof value !== 'string') {
     return value === undefined ? '' : String(value);
   }
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  const plain = clean(value);
+  const text = /^[=+\-@\t\r]/.test(plain) ? `'${plain}` : plain;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -373,6 +373,9 @@ function readFlag(text: string): OptionReading {
 
 /** An object or a list; a bare scalar is no option's value. */
 export function readJson(text: string): OptionReading {
+  if (nesting(text) > DEEPEST) {
+    return { error: `is nested deeper than ${DEEPEST} levels` };
+  }
   try {
     const value = JSON.parse(text) as OptionValue;
     return typeof value === 'object' && value !== null
@@ -381,6 +384,24 @@ export function readJson(text: string): OptionReading {
   } catch (error) {
     return { error: `is not valid JSON: ${jsonReason(text, error)}` };
   }
+}
+
+/** Deeper than any option's value, and far from what recursion takes. */
+const DEEPEST = 100;
+
+/** Brackets inside strings count too: more than enough is still more than enough. */
+function nesting(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (const character of text) {
+    if (character === '{' || character === '[') {
+      depth += 1;
+      deepest = Math.max(deepest, depth);
+    } else if (character === '}' || character === ']') {
+      depth -= 1;
+    }
+  }
+  return deepest;
 }
 
 /** The parsers of browsers and Node word it differently; the two common slips are named plainly. */

@@ -18,6 +18,16 @@ export function placementOf(settings: Settings): Placement {
   };
 }
 
+/** Largest number up to `most` that divides `heads`. */
+function largestDivisor(heads: number, most: number): number {
+  for (let t = Math.min(heads, most); t > 1; t--) {
+    if (heads % t === 0) {
+      return t;
+    }
+  }
+  return 1;
+}
+
 /** What vLLM refuses before it loads anything. */
 export function placementFindings(model: Model, placement: Placement): readonly Finding[] {
   const { tensor, pipeline, context } = placement;
@@ -25,7 +35,7 @@ export function placementFindings(model: Model, placement: Placement): readonly 
   const refuse = (code: string, option: string, message: string) =>
     findings.push({ code, severity: 'error', option, message, fixes: [] });
   if (model.attentionHeads % tensor !== 0) {
-    const next = Array.from({ length: tensor }, (_, i) => tensor - i).find((t) => model.attentionHeads % t === 0) ?? 1;
+    const next = largestDivisor(model.attentionHeads, tensor);
     findings.push({
       code: 'tp-does-not-divide-heads',
       severity: 'error',
