@@ -3,9 +3,11 @@ import { answersOf, type RunAnswer } from './answers';
 import type { Clock, Machine } from './clock';
 import { recomputeAgainstSwap } from './clock';
 import { type ContiguousOptions, type ContiguousWaste, createContiguous } from './contiguous';
+import type { Requests } from './scheduler';
 import { createSimulation } from './simulation';
 import type { Traffic } from './traffic';
 import { createVllmV1, type VllmV1, type VllmV1Options } from './vllm-v1';
+import { createWorld, type WorldOptions } from './worlds';
 
 /** The rule of thumb for admission: ceil(prompt ÷ block) + 1 free blocks. Shown beside an engine's own rule, never used. */
 export const ruleOfThumb = (prompt: number, blockSize: number): number => Math.ceil(prompt / blockSize) + 1;
@@ -46,6 +48,21 @@ export function pagedAnswer(traffic: Traffic, options: VllmV1Options, clock: Clo
   const simulation = createSimulation(createVllmV1(traffic, { explainMisses: true, ...options }), { clock });
   simulation.run();
   return answersOf(simulation);
+}
+
+/** One run of any engine's rules. */
+export function runWorld(traffic: Traffic, options: WorldOptions, clock: Clock): RunAnswer {
+  const simulation = createSimulation(createWorld(traffic, options).scheduler, { clock });
+  simulation.run();
+  return answersOf(simulation);
+}
+
+/** *Estimated* seconds of GPU time that prefix hits saved: what computing those tokens would have taken. */
+export function savedPrefillSeconds({ hitTokens }: Requests, machine: Machine): number {
+  return hitTokens.reduce(
+    (sum, tokens) => sum + (tokens > 0 ? recomputeAgainstSwap(machine, tokens, 0).recomputeSeconds : 0),
+    0,
+  );
 }
 
 export interface Headroom {

@@ -17,8 +17,11 @@ import {
   rooflineClock,
   ruleOfThumb,
   runsOfTokens,
+  runWorld,
+  savedPrefillSeconds,
   trafficBuilder,
   type VllmV1Options,
+  type WorldOptions,
 } from '../../../src/core/pool';
 import { runs, someTraffic, traceOf } from './support';
 
@@ -234,6 +237,39 @@ describe('the answers of a run', () => {
     expect(time({ prefillTokens: 8192, decodeTokens: 0 })).toBeCloseTo(0.003 + (16e9 * 8192) / (989e12 * 0.5), 6);
     const { recomputeSeconds, swapSeconds } = recomputeAgainstSwap(machine, 8000, 500);
     expect(swapSeconds).toBeLessThan(recomputeSeconds);
+  });
+
+  it('hits save prefill time; every engine answers the same questions', () => {
+    const run = (caching: boolean) => {
+      const scheduler = createVllmV1(chat, { ...options, caching });
+      createSimulation(scheduler, { clock }).run();
+      return savedPrefillSeconds(scheduler.requests, machine);
+    };
+    expect(run(false)).toBe(0);
+    expect(run(true)).toBeGreaterThan(0.1);
+    const worlds: readonly WorldOptions[] = [
+      { engine: 'vllm-v1', ...options },
+      { engine: 'vllm-v0', blocks: 1001, blockSize: 4, batchTokens: 4096, maxSequences: 32, maxLength: 4096 },
+      { engine: 'sglang', tokens: 4000, maxRunning: 32, maxLength: 3000 },
+      { engine: 'tensorrt-llm', blocks: 1000, blockSize: 4, batchTokens: 4096, maxBatch: 32, maxLength: 4096 },
+      {
+        engine: 'contiguous',
+        tokens: 4000,
+        maxLength: 1500,
+        fit: 'best-fit',
+        batching: 'continuous',
+        maxSequences: 32,
+        batchTokens: 256,
+      },
+      { engine: 'llama.cpp', slots: 4, cells: 1500 },
+    ];
+    for (const world of worlds) {
+      const answer = runWorld(chat, world, clock);
+      expect(answer.requests.finished + answer.requests.rejected, world.engine).toBe(300);
+      expect(answer.requests.finished, world.engine).toBeGreaterThan(280);
+      expect(answer.room.owned, world.engine).toBeGreaterThan(0);
+      expect(answer.prefix.rate > 0.05, world.engine).toBe(world.engine !== 'vllm-v0' && world.engine !== 'contiguous');
+    }
   });
 
   it('answers of a run that preempts: recomputed tokens and stalls', () => {
