@@ -107,7 +107,11 @@ function attentionLayer(f: GgufFields, kvHeads: number, windowed: boolean, layer
     const ropeDim = f.whole('rope.dimension_count');
     const latent: KvLayer = { kind: 'latent', kvHeads: 1, headDim, valueDim: 0, ...(ropeDim ? { ropeDim } : {}) };
     const index = f.whole('attention.indexer.key_length') ?? 0;
-    return index > 0 ? [latent, { kind: 'indexer', kvHeads: 1, headDim: index, valueDim: 0, joined: true }] : [latent];
+    // Where a file tells kinds, shared ones read the choice of an earlier layer and keep no keys.
+    const keeps = f.flags('attention.indexer.types')?.[layer] ?? true;
+    return index > 0 && keeps
+      ? [latent, { kind: 'indexer', kvHeads: 1, headDim: index, valueDim: 0, joined: true }]
+      : [latent];
   }
   if (layer >= ownLayers(f)) {
     return [{ kind: 'shared', kvHeads, headDim, valueDim }];
