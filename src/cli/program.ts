@@ -11,7 +11,7 @@ import { FORMATS, type Format, type ReportOptions, report } from './report';
 import { SOLVE_FORMATS, type SolveOptions, solve } from './solve';
 
 /** `yaml` leaves it to the content which of the YAML forms it is. */
-const FORMS = ['shell', 'yaml', 'compose', 'kubernetes', 'vllm-config'] as const;
+const FORMS = ['shell', 'yaml', 'compose', 'kubernetes', 'vllm-config', 'triton'] as const;
 
 const EXITS = `
 Exit status:

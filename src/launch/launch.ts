@@ -8,7 +8,7 @@ export interface TextRange {
   readonly end: number;
 }
 
-export type Form = 'shell' | 'vllm-config' | 'compose' | 'kubernetes';
+export type Form = 'shell' | 'vllm-config' | 'compose' | 'kubernetes' | 'triton';
 
 export interface LaunchOption extends Setting {
   /** The row of the engine's table; absent for a flag the engine does not know. */

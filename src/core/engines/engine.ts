@@ -25,6 +25,8 @@ export interface StartWords {
   readonly clients?: readonly { readonly words: readonly string[]; readonly loads: boolean }[];
   /** All settings are environment variables: the command takes no options. */
   readonly byEnvironment?: true;
+  /** What `backend` of a Triton model's config.pbtxt calls it. */
+  readonly tritonBackends?: readonly string[];
   /** Words after a command that make it something else than a server. */
   readonly otherCommands?: readonly string[];
   /** The option that names a file of options, if the engine has one. */

@@ -3,6 +3,7 @@ import { compose } from './compose';
 import type { FormReader } from './form';
 import { kubernetes } from './kubernetes';
 import { shell } from './shell';
+import { triton } from './triton';
 import { vllmConfig } from './vllm-config';
 
-export const FORMS: readonly FormReader[] = [shell, compose, kubernetes, vllmConfig];
+export const FORMS: readonly FormReader[] = [shell, triton, compose, kubernetes, vllmConfig];

@@ -43,7 +43,7 @@ describe.each([tensorrtLlm, lmdeploy, tgi])('the table of $title', ({ id, title,
         [option.summary, option.effect ?? 'None.'].filter((s) => !/^\S.*\.$/.test(s)),
         option.name,
       ).toEqual([]);
-      expect(option.source, option.name).toMatch(/\.(py|rs), \d+\.\d+/);
+      expect(option.source, option.name).toMatch(/\.(py|rs|pbtxt), \d+\.\d+/);
     }
   });
 

@@ -165,7 +165,7 @@ function shareOfFree({ configuration: c, budget }: Known): readonly Finding[] {
     ? [
         information(
           'share-of-free',
-          `${c.share} is a share of what weights and the profile run leave free, not of the card: ${formatBytes(budget.kv.figure.value)} of ${formatBytes(budget.total.value)}.`,
+          `${c.share} is a share of what ${c.backend === 'pytorch' ? 'weights and the profile run' : 'the engine and its buffers'} leave free, not of the card: ${formatBytes(budget.kv.figure.value)} of ${formatBytes(budget.total.value)}.`,
           'kv_cache_free_gpu_memory_fraction',
           'hint',
         ),

@@ -111,7 +111,7 @@ export function configure(input: ConfigureInput): TrtConfiguration {
     extraTokens,
     draft: input.draft,
     reuse,
-    policy: (settings.text('scheduler_config.capacity_scheduler_policy') ?? 'GUARANTEED_NO_EVICT').toUpperCase(),
+    policy: policyOf(settings),
     maxLength: length,
     // The PyTorch backend cuts the length to what the pool holds; an engine was built for one.
     autoLength: backend === 'pytorch' && length !== undefined,
@@ -126,9 +126,18 @@ export function configure(input: ConfigureInput): TrtConfiguration {
   };
 }
 
+const policyOf = (settings: Settings): string =>
+  settings.text('gpt_model_type') === 'V1'
+    ? 'STATIC_BATCH'
+    : (settings.text('scheduler_config.capacity_scheduler_policy') ?? 'GUARANTEED_NO_EVICT').toUpperCase();
+
 function backendOf(settings: Settings, rules: TrtRules): TrtConfiguration['backend'] {
   const asked = settings.text('backend');
-  return asked === undefined ? rules.backend : asked === 'tensorrt' || asked === 'trt' ? 'tensorrt' : 'pytorch';
+  return asked === undefined
+    ? rules.backend
+    : ['tensorrt', 'trt', 'tensorrtllm'].includes(asked)
+      ? 'tensorrt'
+      : 'pytorch';
 }
 
 function refuseUncovered(model: Model, settings: Settings, backend: TrtConfiguration['backend']): void {
@@ -159,7 +168,7 @@ function refuseUncovered(model: Model, settings: Settings, backend: TrtConfigura
 }
 
 function placementOf(settings: Settings): Placement {
-  const tensor = settings.number('tensor_parallel_size') ?? 1;
+  const tensor = settings.number('tensor_parallel_size') ?? listedGpus(settings) ?? 1;
   const attentionData = settings.flag('enable_attention_dp') ? tensor : 1;
   return {
     tensor,
@@ -172,6 +181,13 @@ function placementOf(settings: Settings): Placement {
     replicas: attentionData,
   };
 }
+
+/** An engine's parallelism is built into it; a config.pbtxt lists its GPUs. */
+const listedGpus = (settings: Settings): number | undefined =>
+  settings
+    .text('gpu_device_ids')
+    ?.split(',')
+    .filter((id) => id.trim() !== '').length || undefined;
 
 function headsRefusal(model: Model, { tensor, attentionData, pipeline }: Placement): Finding | undefined {
   if (attentionData === 1 && model.attentionHeads % tensor !== 0) {
@@ -373,6 +389,11 @@ function unsure(
       settings.text('backend') === '_autodeploy',
       'The AutoDeploy backend has a cache manager of its own; the plan is that of the PyTorch backend, and the size that AutoDeploy logs (0.00 GiB) says nothing.',
       'backend',
+    ],
+    [
+      settings.has('gpu_device_ids') && !settings.has('tensor_parallel_size'),
+      'What an engine was built for stands in the engine: it is planned with tensor parallelism over the GPUs that gpu_device_ids lists, and with the block size and length of trtllm-build’s defaults.',
+      'gpu_device_ids',
     ],
     [
       model.layers.some((l) => l.kind === 'chunked'),

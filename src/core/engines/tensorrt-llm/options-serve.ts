@@ -18,9 +18,9 @@ const MODEL: readonly OptionSpec[] = tableOf(SERVE, [
   {
     name: 'backend',
     type: 'enum',
-    values: ['pytorch', 'tensorrt', 'trt', '_autodeploy'],
+    values: ['pytorch', 'tensorrt', 'trt', 'tensorrtllm', '_autodeploy'],
     defaults: [{ value: 'tensorrt' }, { since: '1.0', value: 'pytorch' }],
-    summary: 'What runs the model: PyTorch, or an engine built beforehand.',
+    summary: 'What runs the model: PyTorch, or an engine built beforehand (tensorrtllm in a config.pbtxt).',
     effect: 'The two size the pool by different code, and count its blocks differently.',
   },
   {
@@ -163,6 +163,26 @@ const MODEL: readonly OptionSpec[] = tableOf(SERVE, [
   },
 ]);
 
+const TRITON: readonly OptionSpec[] = tableOf(
+  'triton_backend/all_models/inflight_batcher_llm/tensorrt_llm/config.pbtxt, 0.19',
+  [
+    {
+      name: 'gpu_device_ids',
+      type: 'string',
+      defaults: [{ text: 'as many as the engine was built for' }],
+      summary: 'GPUs of one engine, with commas between (config.pbtxt).',
+      effect: 'Says how many GPUs the engine was built for: KV heads are planned divided over them.',
+    },
+    {
+      name: 'gpt_model_type',
+      type: 'string',
+      defaults: [{ value: 'inflight_fused_batching' }],
+      summary: 'How requests are batched (config.pbtxt): in flight, or V1, a batch at a time.',
+      effect: 'V1 takes new requests only when the batch is empty.',
+    },
+  ],
+);
+
 const PLAIN: readonly OptionSpec[] = plainTable(SERVE, [
   ['config', 'string', 'YAML file of LLM-API options; it wins over the flags.', { aliases: ['extra_llm_api_options'] }],
   ['tokenizer', 'string', 'Tokenizer to use in place of the model’s.'],
@@ -220,4 +240,4 @@ const PLAIN: readonly OptionSpec[] = plainTable(SERVE, [
   ['custom_module_dirs', 'list', 'Folders with modules to load.'],
 ]);
 
-export const SERVE_OPTIONS: readonly OptionSpec[] = [...MODEL, ...PLAIN];
+export const SERVE_OPTIONS: readonly OptionSpec[] = [...MODEL, ...TRITON, ...PLAIN];

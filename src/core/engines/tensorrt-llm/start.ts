@@ -11,6 +11,7 @@ export const TENSORRT_LLM_START: StartWords = {
     /(?:^|\/)tensorrtllm[-_]?(?:runtime|release)?$/i,
   ],
   imageEntry: [],
+  tritonBackends: ['tensorrtllm'],
   modelOption: 'model',
   positionalModel: true,
   configOption: 'config',

@@ -1,0 +1,114 @@
+/** Triton's `config.pbtxt` of a model whose backend is an engine: `parameters { key: "X" value: { string_value: "Y" } }`. */
+import { findOption, readOptionValue } from '../../core/engines/option';
+import type { LaunchEngine } from '../engines';
+import type { LaunchOption, TextRange } from '../launch';
+import type { Reading } from '../reading';
+import type { TextForm } from './form';
+
+export const triton: TextForm = {
+  kind: 'text',
+  form: 'triton',
+  names: /\.pbtxt$/i,
+  recognises: () => false,
+  read: (reading) => {
+    const backend = fieldOf(reading.text, 'backend');
+    const engine = backend && reading.engines.find((e) => e.start.tritonBackends?.includes(backend.value));
+    if (!backend || !engine) {
+      return;
+    }
+    const name = fieldOf(reading.text, 'name');
+    reading.found({
+      file: reading.input.name,
+      form: 'triton',
+      engine: engine.id,
+      role: 'serve',
+      title: name && !isTemplate(name.value) ? name.value : reading.input.name.replace(/^.*[\\/]/, ''),
+      range: { start: 0, end: reading.text.trimEnd().length },
+      head: backend.range,
+      options: written(reading.text).flatMap((w) => optionsOf(w, engine, reading)),
+      environment: new Map(),
+      hardware: devicesOf(reading.text),
+      directives: [],
+    });
+  },
+};
+
+interface Written {
+  readonly key: string;
+  readonly value: string;
+  readonly keyRange: TextRange;
+  /** Without quotes. */
+  readonly range: TextRange;
+}
+
+/** A field at the margin of the file: `backend: "tensorrtllm"`, `max_batch_size: 64`. */
+function fieldOf(text: string, key: string): Written | undefined {
+  return fields(text).find((f) => f.key === key);
+}
+
+const FIELD = /^[ \t]*(\w+)[ \t]*:[ \t]*(?:"([^"\n]*)"|([\w.${}-]+))/gm;
+
+/** A block's fields look like the file's own: those at the margin are the file's. */
+function fields(text: string): readonly Written[] {
+  return [...text.matchAll(FIELD)].filter((m) => /^\w/.test(m[0])).map(placed);
+}
+
+const PARAMETER =
+  /parameters\s*:?\s*\{\s*key\s*:\s*"([^"\n]*)"\s*,?\s*value\s*:?\s*\{\s*string_value\s*:\s*"([^"\n]*)"\s*,?\s*\}\s*,?\s*\}/g;
+
+const written = (text: string): readonly Written[] => [
+  ...fields(text),
+  ...[...withoutComments(text).matchAll(PARAMETER)].map(placed),
+];
+
+/** As long as the text, so that places stay. */
+const withoutComments = (text: string): string =>
+  text.replace(/^[ \t]*#.*$/gm, (comment) => ' '.repeat(comment.length));
+
+function placed(match: RegExpMatchArray): Written {
+  const [all, key = '', quoted, bare = ''] = match;
+  const value = quoted ?? bare;
+  const start = match.index ?? 0;
+  const keyAt = start + all.indexOf(key);
+  const valueAt = start + all.lastIndexOf(value === '' ? '""' : value) + (value === '' ? 1 : 0);
+  return {
+    key,
+    value,
+    keyRange: { start: keyAt, end: keyAt + key.length },
+    range: { start: valueAt, end: valueAt + value.length },
+  };
+}
+
+/** A template's `${X}` that nobody filled in is not set, and neither is an empty value. */
+const isTemplate = (value: string): boolean => value === '' || /^\$\{[^}]*\}$/.test(value);
+
+/** Most keys are Triton's own and say nothing to the engine. */
+function optionsOf(w: Written, engine: LaunchEngine, reading: Reading): readonly LaunchOption[] {
+  const found = findOption(engine.options, `--${w.key}`);
+  if (!found || 'ambiguous' in found || found.abbreviated || found.negated || isTemplate(w.value)) {
+    return [];
+  }
+  const { spec } = found;
+  const range = { start: w.keyRange.start, end: Math.max(w.keyRange.end, w.range.end) };
+  return [
+    {
+      name: spec.name,
+      spec,
+      raw: w.value,
+      origin: 'file',
+      line: reading.lines().line(w.range.start),
+      range,
+      nameRange: w.keyRange,
+      valueRange: w.range,
+      ...readOptionValue(spec, w.value),
+    },
+  ];
+}
+
+/** `gpu_device_ids` lists the GPUs that one engine runs on. */
+function devicesOf(text: string): { readonly count?: { readonly value: number; readonly range: TextRange } } {
+  const listed = written(text).find((w) => w.key === 'gpu_device_ids');
+  return listed && /^\d+(,\d+)*$/.test(listed.value)
+    ? { count: { value: listed.value.split(',').length, range: listed.range } }
+    : {};
+}
