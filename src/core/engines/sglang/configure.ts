@@ -149,7 +149,15 @@ export function configure(input: ConfigureInput): SglangConfiguration {
   };
   return {
     ...c,
-    settings: [...input.settings, ...defaults(settings, { c, length, chunk, graphs: graphDefault(sharing) })],
+    settings: [
+      ...input.settings,
+      ...defaults(settings, {
+        c,
+        length,
+        chunk,
+        graphs: settings.has('cuda-graph-bs-decode') ? undefined : graphDefault(sharing),
+      }),
+    ],
     findings: [
       ...fromValues,
       ...draft.findings,
