@@ -5,7 +5,7 @@ import { linesOf, type Position } from '../launch/lines';
 import type { Plan } from '../planner';
 import type { PlannedFile } from './planned';
 
-export const COMPARE_SCHEMA = 'kv-planner/compare@1';
+const COMPARE_SCHEMA = 'kv-planner/compare@1';
 
 export interface ComparedFile extends PlannedFile {
   readonly compared: readonly Compared[];

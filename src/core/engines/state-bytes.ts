@@ -29,5 +29,3 @@ export function stateElements(shape: StateShape): StateElements | undefined {
       return undefined;
   }
 }
-
-export const DTYPE_BYTES = { float32: 4, float16: 2, bfloat16: 2 } as const;

@@ -121,12 +121,14 @@ function replicated({ configuration: c }: Known): readonly Finding[] {
     return [];
   }
   if (own.some((l) => l.kind === 'latent')) {
-    return [say('kv-replicated', 'information', `Latent attention is kept whole on each of the ${tensor} GPUs.`, 'tp')];
+    return [
+      say('latent-replicated', 'information', `Latent attention is kept whole on each of the ${tensor} GPUs.`, 'tp'),
+    ];
   }
   return tensor > heads
     ? [
         say(
-          'kv-replicated',
+          'heads-replicated',
           'information',
           `${heads} KV heads over ${tensor} GPUs: each head is kept on ${Math.round(tensor / heads)} of them.`,
           'tp',

@@ -116,7 +116,7 @@ function replicated({ configuration: c }: Known): readonly Finding[] {
   if (c.layers.some((l) => l.kind === 'latent')) {
     return [
       information(
-        'kv-replicated',
+        'latent-replicated',
         `Latent attention is kept whole on each of the ${tensor} GPUs; enable_attention_dp gives each one requests of its own instead.`,
         'tensor_parallel_size',
       ),
@@ -125,7 +125,7 @@ function replicated({ configuration: c }: Known): readonly Finding[] {
   return tensor > heads
     ? [
         information(
-          'kv-replicated',
+          'heads-replicated',
           `${heads} KV heads over ${tensor} GPUs: each head is kept on ${Math.round(tensor / heads)} of them.`,
           'tensor_parallel_size',
         ),

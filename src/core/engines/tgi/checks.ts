@@ -140,7 +140,7 @@ function replicated({ configuration: c }: Known): readonly Finding[] {
   return tensor > heads
     ? [
         say(
-          'kv-replicated',
+          'heads-replicated',
           'information',
           `${heads} KV heads over ${tensor} GPUs: each head is kept on ${Math.round(tensor / heads)} of them.`,
           'num-shard',
