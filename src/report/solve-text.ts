@@ -41,6 +41,9 @@ function launchLines(solved: Solved, places: Places, text: string, style: TextSt
       `${plan.launch.title}: ${plan.model?.id ?? 'model not known'} · ${plan.engine.title} ${plan.engine.version.text}`,
     ),
     paint(clean(`${plan.launch.file}:${at.line}:${at.column}`), 'dim', style),
+    ...(plan.given.kvMemory !== undefined && solutions.some((s) => s.kinds.includes('gpus'))
+      ? ['', 'The KV cache of one GPU was given and stays as it is; on more GPUs more of each is left for it.']
+      : []),
     ...solutions.flatMap((s, i) => ['', ...solutionLines(`${i + 1}. `, s, plan, places, text, style)]),
     ...(nearest
       ? [

@@ -15,6 +15,7 @@ import {
   withCommas,
 } from '../../units';
 import type { Budget, BudgetTerm, Given, Hardware, Layout } from '../engine';
+import { settingOrigin } from '../setting-origin';
 import { activationsTerm } from './budget-activations';
 import { graphsTerm, otherTerm } from './budget-other';
 import type { StageInput, Term } from './budget-terms';
@@ -58,7 +59,11 @@ export function budgetOf(
     limit: bytesFigure(limit, () => ({
       symbols: '⌈memory × utilisation⌉',
       numbers: `⌈${withCommas(hardware.memory.value)} × ${c.utilisation}⌉ = ${withCommas(limit.value)}`,
-      origins: [utilisation ? originOf(utilisation) : { kind: 'default', text: `default of vLLM ${c.version.text}` }],
+      origins: [
+        utilisation
+          ? settingOrigin(utilisation, `vLLM ${c.version.text}`)
+          : { kind: 'default', text: `default of vLLM ${c.version.text}` },
+      ],
       source: 'vLLM 0.28, v1/worker/utils.py :: request_memory',
     })),
     weights: termFigure(own.weights),
@@ -76,17 +81,6 @@ export function budgetOf(
     },
   };
 }
-
-const originOf = (s: {
-  readonly origin: Origin['kind'];
-  readonly raw: string;
-  readonly line?: number;
-  readonly name: string;
-}): Origin => ({
-  kind: s.origin,
-  text: s.line === undefined ? `${s.name}: ${s.raw}` : `line ${s.line}`,
-  line: s.line,
-});
 
 const bytesFigure = (e: Estimate, explain: () => Explanation): Figure =>
   figure(e.value, 'bytes', explain, { scope: 'per GPU', range: isExact(e) ? undefined : e });
