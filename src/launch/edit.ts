@@ -11,13 +11,16 @@ export interface TextEdit {
 /** Gives the option this value; nothing when the place it stands at cannot hold it. */
 export function editOption(launch: Launch, text: string, name: string, value: string): readonly TextEdit[] {
   const option = optionOf(launch, name);
-  if (option && option.origin !== 'env' && option.from === undefined) {
+  if (option && option.from === undefined && (option.origin !== 'env' || standsHere(option))) {
     return option.valueRange
       ? replaceValue(text, option.valueRange, option.layers ?? [], value)
       : replaceFlag(text, option, value);
   }
   return insert(launch, text, name, value);
 }
+
+/** A variable may come from another file, and then stands where that file is named. */
+const standsHere = (option: LaunchOption): boolean => String(option.value) === option.raw;
 
 function replaceValue(text: string, range: TextRange, layers: readonly Layer[], value: string): readonly TextEdit[] {
   const encoded = encode(text, range, layers, value);

@@ -35,7 +35,7 @@ function demanded({ plan }: Attempt, { demand }: Scratch, names: OptionNames): C
   const tokens = Number(settingOf(batch));
   const changes: Record<string, string> = {};
   if (capacity && length !== undefined && capacity.maxLength < demand.length && settingOf(length) !== 'auto') {
-    changes[length] = String(demand.length);
+    changes[length] = String(lengthFor(demand.length, Number(settingOf(length)), capacity.maxLength));
   }
   if (limit === undefined || limit >= needed) {
     return changes;
@@ -51,6 +51,10 @@ function demanded({ plan }: Attempt, { demand }: Scratch, names: OptionNames): C
   }
   return changes;
 }
+
+/** Some engines ask for the length of all requests together: what it takes shows in what was asked for and what it gave. */
+const lengthFor = (needed: number, asked: number, given: number): number =>
+  asked > given && given > 0 ? Math.ceil((asked * needed) / given) : needed;
 
 /** What a search goes by. */
 export interface Quest {

@@ -12,10 +12,8 @@ export type GgufField =
 
 export const u32 = (value: number): GgufField => ({ type: 'u32', value });
 export const f32 = (value: number): GgufField => ({ type: 'f32', value });
-export const bool = (value: boolean): GgufField => ({ type: 'bool', value });
 export const text = (value: string): GgufField => ({ type: 'string', value });
 export const i32s = (value: readonly number[]): GgufField => ({ type: 'i32s', value });
-export const f32s = (value: readonly number[]): GgufField => ({ type: 'f32s', value });
 export const bools = (value: readonly boolean[]): GgufField => ({ type: 'bools', value });
 export const strings = (value: readonly string[]): GgufField => ({ type: 'strings', value });
 

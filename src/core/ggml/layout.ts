@@ -43,7 +43,7 @@ const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b
 /** Bytes of one cell over the layers of a part. */
 const cellBytes = ({ layers }: Part): number => sum(layers.map((l) => l.key + l.value));
 
-export const partBytes = ({ cache, layers }: Part): number => sum(layers.map((l) => cacheLayerBytes(cache, l)));
+const partBytes = ({ cache, layers }: Part): number => sum(layers.map((l) => cacheLayerBytes(cache, l)));
 
 /** Bytes of all caches on a device (all devices when it is not given). */
 export const deviceBytes = (c: GgmlConfiguration, device: number | undefined): number =>
@@ -129,7 +129,7 @@ function seenFrom(decidingRank: number, { c, devices, ranks, build }: Seen): Lay
   };
 }
 
-export const dtypeText = ({ spec }: GgmlConfiguration): string =>
+const dtypeText = ({ spec }: GgmlConfiguration): string =>
   spec.keyType === spec.valueType ? spec.keyType : `${spec.keyType} keys, ${spec.valueType} values`;
 
 const groupOf = (part: Part, c: GgmlConfiguration, cells: boolean): Group => ({

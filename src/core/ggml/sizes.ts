@@ -57,7 +57,7 @@ export interface Sizes {
 
 const pad = (n: number, to: number): number => ceilDiv(n, to) * to;
 
-export function contextOf(spec: ContextSpec): Context {
+function contextOf(spec: ContextSpec): Context {
   const { rules, sequences, unified } = spec;
   const batch = Math.min(spec.tokens, spec.batch);
   const microBatch = Math.min(batch, spec.microBatch);
@@ -82,7 +82,7 @@ export function contextOf(spec: ContextSpec): Context {
 }
 
 /** Bytes of `elements` numbers of a type; undefined where they are no whole number of blocks. */
-export function rowBytes(type: string, elements: number): number | undefined {
+function rowBytes(type: string, elements: number): number | undefined {
   const t = ggmlType(type);
   return t && elements % t.elements === 0 ? (elements / t.elements) * t.bytes : undefined;
 }
@@ -181,7 +181,7 @@ function bytesOf(layer: KvLayer, spec: ContextSpec, widest: number | undefined):
 }
 
 /** Elements of one sequence, kept in float32: what the convolution looks back on, and the state. */
-export function stateElements(s: StateShape): { readonly shift: number; readonly state: number } {
+function stateElements(s: StateShape): { readonly shift: number; readonly state: number } {
   switch (s.type) {
     case 'mamba1':
       return { shift: (s.conv - 1) * s.inner, state: s.stateSize * s.inner };

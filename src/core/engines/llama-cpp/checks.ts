@@ -98,7 +98,7 @@ const noShift: Check = (c, settings) => {
 };
 
 /** Source: llama.cpp v0.5.0, src/llama-kv-cache-iswa.cpp and src/llama-memory-hybrid.cpp :: get_can_shift. */
-export function canShift({ sizes }: GgmlConfiguration): boolean {
+function canShift({ sizes }: GgmlConfiguration): boolean {
   const hybrid = sizes.caches.some((c) => c.kind === 'recurrent') && sizes.caches.length > 1;
   return !hybrid && sizes.caches.every((c) => c.kind !== 'sliding' || growsWithTokens(c, sizes.context));
 }

@@ -4,7 +4,7 @@ import type { OptionSpec } from '../option';
 import { tableOf } from '../option-table';
 import { readStoi, readTernary, readTruth } from './read';
 
-export const KV_TYPES = ['f32', 'f16', 'bf16', 'q8_0', 'q4_0', 'q4_1', 'iq4_nl', 'q5_0', 'q5_1'] as const;
+const KV_TYPES = ['f32', 'f16', 'bf16', 'q8_0', 'q4_0', 'q4_1', 'iq4_nl', 'q5_0', 'q5_1'] as const;
 
 const SOURCE = 'llama.cpp common/arg.cpp, v0.5.0';
 
