@@ -176,6 +176,15 @@ function startsOf(starts: Plan['starts'], findings: readonly PlacedFinding[]): P
   return starts === true && findings.some((f) => f.refuses === 'perhaps') ? 'unknown' : starts;
 }
 
+/** A fault of ours must not take the file's other launches with it. */
+const defect = (error: unknown): Finding => ({
+  code: 'defect',
+  severity: 'error',
+  message: `KV Planner failed on this launch, which is a defect of its own: ${error instanceof Error ? error.message : String(error)}`,
+  fixes: [],
+  refuses: false,
+});
+
 interface Answer {
   readonly version: EngineVersion;
   readonly starts: Plan['starts'];
@@ -216,7 +225,8 @@ function answerOf(start: Start, context: PlanContext): { readonly answer: Answer
     return { answer: planned(start, answered, input), refused: false };
   } catch (error) {
     if (!(error instanceof EngineRefusal)) {
-      throw error;
+      found.push({ finding: defect(error) });
+      return { answer: { version: unversioned, starts: 'unknown', parts: { model, draft } }, refused: true };
     }
     found.push(...error.findings.map((finding) => ({ finding })));
     return { answer: { version: unversioned, starts: 'unknown', parts: { model, draft } }, refused: true };

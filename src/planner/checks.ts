@@ -1,6 +1,7 @@
 /** What a plan has to tell beyond its numbers: findings of every engine, then the engine's own. */
 import { type Checked, EngineRefusal, type Finding, type Outcome, type Setting } from '../core/engines/engine';
 import type { OptionValue } from '../core/engines/option';
+import { formatBytes } from '../core/units';
 import type { Ask } from './asks';
 import { capacityFindings } from './capacity-findings';
 import { withRemedies } from './remedies';
@@ -24,10 +25,24 @@ export function checked(outcome: Outcome, input: RoadInput, ask: Ask, scratch = 
     whatIf: (changes) => (scratch ? undefined : whatIf(input, changes)),
   };
   return [
-    ...withRemedies(outcome.verdict?.findings ?? [], checked, engine),
+    ...withRemedies(
+      (outcome.verdict?.findings ?? []).map((f) => withShortage(f, budget)),
+      checked,
+      engine,
+    ),
     ...capacityFindings(checked, engine),
     ...engine.checks(checked),
   ];
+}
+
+/** How much is lacking before the first block: an engine's own words do not say. */
+function withShortage(finding: Finding, budget: Outcome['budget']): Finding {
+  const most = budget?.kv.figure.range?.high ?? budget?.kv.figure.value ?? 0;
+  if (finding.code !== 'no-kv-memory' || most >= 0) {
+    return finding;
+  }
+  const message = `The weights and what is needed beside them do not fit: ${formatBytes(-most)} or more is lacking on each GPU, before any KV cache. ${finding.message}`;
+  return { ...finding, message };
 }
 
 /** The same road with other settings; a setting of null is one that is not set. */

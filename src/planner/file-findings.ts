@@ -3,6 +3,7 @@ import { engineOf } from '../core/engines';
 import type { Finding, Fix } from '../core/engines/engine';
 import type { OptionRole, OptionSpec } from '../core/engines/option';
 import { formatBytes, withCommas } from '../core/units';
+import type { LaunchOption } from '../launch/launch';
 import type { Lines } from '../launch/lines';
 import type { Plan } from '../planner';
 import { type Located, placeFindings } from './findings';
@@ -14,9 +15,15 @@ export function withFileFindings(plans: readonly Plan[], text: string, lines: Li
       ...idleGpus(plan),
       ...unreadConfig(plan, text),
     ];
-    return found.length === 0
-      ? plan
-      : { ...plan, findings: [...plan.findings, ...placeFindings(plan.launch, found, lines)] };
+    if (found.length === 0) {
+      return plan;
+    }
+    const doubtful = plan.starts === true && found.some(({ finding }) => finding.refuses === 'perhaps');
+    return {
+      ...plan,
+      starts: doubtful ? 'unknown' : plan.starts,
+      findings: [...plan.findings, ...placeFindings(plan.launch, found, lines)],
+    };
   });
 }
 
@@ -113,10 +120,15 @@ function idleMemory({ hardware }: Plan, idle: number): string {
 
 /** The engines look for two words, and read nothing from one. */
 function unreadConfig({ launch, engine }: Plan, text: string): readonly Located[] {
-  const name = engineOf(engine.id)?.start.configOption;
+  const { configOption: name, configRules } = engineOf(engine.id)?.start ?? {};
   const option = launch.options.findLast((o) => o.name === name && o.from === undefined);
-  if (!option?.valueRange || !text.slice(option.nameRange.end, option.valueRange.start).startsWith('=')) {
+  if (!option?.valueRange) {
     return [];
+  }
+  const attached = text.slice(option.nameRange.end, option.valueRange.start).startsWith('=');
+  if (!attached || configRules?.attached) {
+    const read = launch.options.some((o) => o.from !== undefined) || isWritten(String(option.value), text);
+    return read ? [] : [notAtHand(option)];
   }
   return [
     {
@@ -131,3 +143,22 @@ function unreadConfig({ launch, engine }: Plan, text: string): readonly Located[
     },
   ];
 }
+
+/** The text itself writes that file: `cat > extra.yaml <<EOF`. */
+function isWritten(path: string, text: string): boolean {
+  const escaped = path.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  return new RegExp(`(?:>|\\btee\\b[^\\n]*?)\\s*["']?${escaped}\\b`).test(text);
+}
+
+/** Paths inside a container mostly: what stands in the file may change everything that is said of the launch. */
+const notAtHand = (option: LaunchOption): Located => ({
+  finding: {
+    code: 'config-not-at-hand',
+    severity: 'warning',
+    option: option.name,
+    message: `${option.raw} could not be read here, so the options in it are not counted: the plan is without them.`,
+    fixes: [],
+    refuses: 'perhaps',
+  },
+  range: option.range,
+});

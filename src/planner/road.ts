@@ -13,7 +13,7 @@ import type {
 } from '../core/engines/engine';
 import type { OptionRole } from '../core/engines/option';
 import type { Origin } from '../core/figure';
-import { exactly } from '../core/units';
+import { between, type Estimate, exactly } from '../core/units';
 import type { Launch } from '../launch/launch';
 import { withLengths } from './capacity-origins';
 import { settingOrigins } from './origins';
@@ -38,7 +38,8 @@ export function roadOf(input: RoadInput): Outcome {
   const stated = given.kvMemory ?? engine.statedKvBytes(configuration);
   const asksMemory = stated === undefined || (engine.fixedPool === true && given.kvMemory === undefined);
   const budget = asksMemory && hardware ? engine.budget(model, configuration, layout, hardware, given) : undefined;
-  const kv = budget?.ranks ?? (stated === undefined ? undefined : layout.ranks.map(() => exactly(stated)));
+  const kv =
+    budget?.ranks.map(atLeastNothing) ?? (stated === undefined ? undefined : layout.ranks.map(() => exactly(stated)));
   if (!kv) {
     return { configuration, layout, budget };
   }
@@ -67,6 +68,10 @@ function capacityAt(
   const capacity = capacityOf({ configuration, layout, pool, maxLength, workload, role, originOf, longestContext });
   return withLengths(capacity, workloadOrigins ?? [], originOf('max-length'));
 }
+
+/** A pool is never smaller than nothing; how much is lacking stands in the budget. */
+const atLeastNothing = ({ low, value, high }: Estimate): Estimate =>
+  between(Math.max(0, low), Math.max(0, value), Math.max(0, high));
 
 interface Pooled {
   readonly configuration: Configuration;

@@ -2,7 +2,7 @@
  * Where a GPU's memory goes before the KV pool: weights, activations, graphs, what torch does not see.
  * Everything but the limit is an estimate, fitted to published start-up measurements; each term names its own.
  */
-import { type Explanation, type Figure, figure, type Origin } from '../../figure';
+import { type Explanation, type Figure, figure } from '../../figure';
 import type { Model } from '../../model/model';
 import {
   addEstimates,

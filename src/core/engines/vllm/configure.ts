@@ -168,7 +168,8 @@ function stageAt(layer: number, stages: readonly number[]): number {
 /** `kv-offloading-size` is a total over the tensor-parallel ranks; lmcache ignores it. */
 function offloadBytes(settings: Settings, rules: VllmRules): number {
   const native = (settings.text('kv-offloading-backend') ?? 'native') === 'native';
-  return rules.core === 'V1' && native ? (settings.number('kv-offloading-size') ?? 0) * GiB : 0;
+  const bytes = (settings.number('kv-offloading-size') ?? 0) * GiB;
+  return rules.core === 'V1' && native ? Math.min(bytes, Number.MAX_SAFE_INTEGER) : 0;
 }
 
 const unless = (settings: Settings, name: string, fallback: number): number | undefined =>

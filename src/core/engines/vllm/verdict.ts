@@ -1,16 +1,7 @@
 /** Does it start, and what the engine says if not. Source: vLLM 0.28, v1/core/kv_cache_utils.py :: check_enough_kv_cache_memory; 0.6.6, worker/worker.py. */
 import { longestFitting } from '../../capacity/longest';
 import { figure } from '../../figure';
-import {
-  type Estimate,
-  exactly,
-  formatBytes,
-  GiB,
-  isExact,
-  pythonRound2,
-  toFixedHalfEven,
-  withCommas,
-} from '../../units';
+import { type Estimate, exactly, GiB, isExact, pythonRound2, toFixedHalfEven, withCommas } from '../../units';
 import type { Finding, Fix, Layout, Pool, Rank, StartVerdict } from '../engine';
 import type { VllmConfiguration } from './configure';
 
@@ -37,7 +28,9 @@ export function verdictOf(c: VllmConfiguration, layout: Layout, pool: Pool): Sta
     }),
     { range: isExact(longest) ? undefined : longest },
   );
-  if (blocks.high <= 0) {
+  // V0 complains of no blocks, V1 of no memory.
+  const memory = (pool.bytes.range ?? exactly(pool.bytes.value)).high;
+  if (memory <= 0 || (c.rules.core === 'V0' && blocks.high <= 0)) {
     return { starts: false, findings: [noMemory(c, pool)], longestContext };
   }
   if (c.maxLength === undefined) {
@@ -133,11 +126,6 @@ const tokens = (e: Estimate): string => (isExact(e) ? String(e.value) : `${e.low
 
 function noMemory(c: VllmConfiguration, pool: Pool): Finding {
   const advice = 'Try increasing `gpu_memory_utilization` when initializing the engine.';
-  const short = -(pool.bytes.range ?? exactly(pool.bytes.value)).high;
-  if (short > 0) {
-    const message = `The weights and what is needed beside them do not fit: each GPU is short of ${formatBytes(short)} or more before any KV cache. vLLM runs out of memory while it loads, or finds no memory for the cache blocks.`;
-    return { code: 'no-kv-memory', severity: 'error', option: 'gpu-memory-utilization', message, fixes: [] };
-  }
   const available = pool.bytes.range ?? exactly(pool.bytes.value);
   return {
     code: 'no-kv-memory',
