@@ -61,7 +61,8 @@ const ACTING = variables([
   },
   {
     name: 'OLLAMA_KV_CACHE_TYPE',
-    type: 'string',
+    type: 'enum',
+    values: ['f16', 'q8_0', 'q4_0', 'f32', 'bf16', 'q4_1', 'iq4_nl', 'q5_0', 'q5_1'],
     read: readType,
     role: 'kv-dtype',
     since: '0.5.0',
