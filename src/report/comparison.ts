@@ -3,7 +3,7 @@ import type { Capacity, Waste } from '../core/capacity/capacity';
 import type { Figure } from '../core/figure';
 import { formatBytes, withCommas } from '../core/units';
 import { type Plan, requestsByLength } from '../planner';
-import type { Block, Section } from './document';
+import type { Block, Row, Section } from './document';
 import { numberOf, wordsOf } from './numbers';
 import { rowOf } from './rows';
 
@@ -63,13 +63,21 @@ export function steps(capacity: Capacity): Section {
           rowOf('At random points of their life', steadyState),
           rowOf(`All of ${length}: none preempts another`, paged.requestsAtMaxLength),
           rowOf('One GiB more on every GPU holds', paged.requestsPerGiB),
-          ...(longestContext ? [rowOf('Longest context that fits', longestContext)] : []),
+          ...(longestContext ? [longestRow(longestContext)] : []),
           ...(transferBytes ? [rowOf('Handed to a decode server for one prompt', transferBytes)] : []),
         ],
       },
     ],
   };
 }
+
+/** Where nothing grows with the length, no length is the longest. */
+const ANY_LENGTH = 2 ** 31;
+
+const longestRow = (figure: Figure): Row =>
+  figure.value < ANY_LENGTH
+    ? rowOf('Longest context that fits', figure)
+    : { label: 'Longest context that fits', value: 'any: a request holds as many blocks however long it is' };
 
 /** Requests that fit at lengths from short to the longest, memory alone. */
 export function byLength(plan: Plan): Section | undefined {

@@ -1,4 +1,5 @@
 /** Findings that take more than one launch, or the text itself. */
+import { readFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
 import type { Grammars } from '../../../src/launch/launch';
 import { type Plan, planText } from '../../../src/planner';
@@ -87,4 +88,10 @@ test('a config that is written with = is not read', () => {
   expect(unread && textAt(text, unread)).toBe('--config=options.yaml');
   const apart = apply(text, [{ range: { start: text.indexOf('='), end: text.indexOf('=') + 1 }, text: ' ' }]);
   expect(found(plansOf(apart, 'serve.sh')[0] as Plan, 'config-not-read')).toBeUndefined();
+});
+
+test('a sound launch has no finding', () => {
+  const name = 'samples/vllm/llama-3.1-70b-8xh100.compose.yaml';
+  const [plan] = planText({ text: readFileSync(name, 'utf8'), name }, {}).plans;
+  expect([plan?.starts, plan?.findings]).toEqual([true, []]);
 });
