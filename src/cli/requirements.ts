@@ -15,7 +15,9 @@ export function unmet(plan: Plan, { concurrency, start }: Requirements): string[
   }
   if (concurrency !== undefined) {
     const served = servedAtOnce(plan);
-    if (served === undefined) {
+    if (plan.findings.some((f) => f.code === 'workload-above-length' && f.severity === 'warning')) {
+      reasons.push('its requests are longer than the engine takes');
+    } else if (served === undefined) {
       reasons.push(`how many requests fit is not known, ${concurrency} are required`);
     } else if (served < concurrency) {
       reasons.push(`${served} requests fit at once, ${concurrency} are required`);

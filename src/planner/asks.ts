@@ -127,7 +127,7 @@ export function hardwareOf(launch: Launch, ask: Ask, found: Located[]): Hardware
     bad(
       found,
       name,
-      `The GPU “${name.text}” is not known.${like} Its memory can be given instead (gpu-memory).`,
+      `The GPU “${name.text.slice(0, 120)}” is not known.${like} Its memory can be given instead (gpu-memory).`,
       'warning',
     );
   }

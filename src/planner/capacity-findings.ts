@@ -25,9 +25,14 @@ export function capacityFindings(checked: Checked, engine: Engine): readonly Fin
     whatIf,
     optionOf,
   };
-  return [lengthAbovePool, poolAboveLimits, pagingGainsNothing, sequencesAboveMemory, unevenStages].flatMap((check) =>
-    check(known),
-  );
+  return [
+    workloadAboveLength,
+    lengthAbovePool,
+    poolAboveLimits,
+    pagingGainsNothing,
+    sequencesAboveMemory,
+    unevenStages,
+  ].flatMap((check) => check(known));
 }
 
 interface Known extends Checked {
@@ -54,6 +59,26 @@ function usable(pool: Pool): Estimate {
 }
 
 const largestBlock = ({ ranks }: Layout): number => Math.max(...ranks.map((r) => r.bytesPerBlock));
+
+/** Requests that the engine does not take to their end. */
+function workloadAboveLength({ capacity, promptSaid, optionOf }: Known): readonly Finding[] {
+  const { prompt, output } = capacity.workload;
+  const { maxLength } = capacity;
+  if (prompt + output <= maxLength) {
+    return [];
+  }
+  const refused = prompt >= maxLength;
+  const what = promptSaid ? 'the workload' : 'the usual workload';
+  return [
+    {
+      code: 'workload-above-length',
+      severity: refused || promptSaid ? 'warning' : 'information',
+      option: optionOf('max-length'),
+      message: `A request of ${what} has ${withCommas(prompt)} + ${withCommas(output)} tokens, more than the ${withCommas(maxLength)} that the engine takes: ${refused ? 'it is refused' : 'its answer is cut off there'}. Requests are counted at ${withCommas(maxLength)} tokens.`,
+      fixes: [],
+    },
+  ];
+}
 
 /** The engine starts, and a request of the length it accepts can never be admitted. */
 function lengthAbovePool({ layout, pool, capacity, verdict, optionOf }: Known): readonly Finding[] {

@@ -85,8 +85,11 @@ export function modelOf(
   }
 }
 
+/** A name long enough to be a mistake is told by its beginning. */
+const clipped = (name: string): string => (name.length > 120 ? `${name.slice(0, 120)}…` : name);
+
 function unknownModel(name: string): string {
   const near = nearestModels(name, 3);
   const like = near.length > 0 ? ` Did you mean ${near.join(', ')}?` : '';
-  return `The model “${name}” is not in the catalogue.${like} A config.json gives its facts: \`--model-config\`, or \`# kv-planner: model=\` one that is known.`;
+  return `The model “${clipped(name)}” is not in the catalogue.${like} A config.json gives its facts: \`--model-config\`, or \`# kv-planner: model=\` one that is known.`;
 }
