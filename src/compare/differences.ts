@@ -51,12 +51,15 @@ function perToken({ plan: a }: Planned, { plan: b }: Planned): readonly Differen
 
 type Laid = NonNullable<Plan['kv']>['layout'];
 
-/** 16 bit by any name is the same size. */
-const isHalf = (dtype: string): boolean => /^(?:b?float16|b?f16|half)$/.test(dtype);
+/** 16 bit by any name is the same size; fp8 without more is e4m3. */
+const FAMILIES = [/^(?:b?float16|b?f16|half)$/, /^fp8(?:_e4m3(?:fn)?)?$/];
+
+const isSameFormat = (a: string, b: string): boolean =>
+  a === b || FAMILIES.some((family) => family.test(a) && family.test(b));
 
 function formatParts(a: Plan, b: Plan, x: Laid, y: Laid): readonly string[] {
   const parts: string[] = [];
-  if (x.dtype.value !== y.dtype.value && !(isHalf(x.dtype.value) && isHalf(y.dtype.value))) {
+  if (!isSameFormat(x.dtype.value, y.dtype.value)) {
     parts.push(`keys and values are kept in ${y.dtype.value}, not ${x.dtype.value}`);
   }
   const says = (has: (l: Laid) => boolean, yes: string, no: string) => {
