@@ -83,6 +83,10 @@ describe('findings', () => {
     ['context-by-memory', {}],
     ['context-multiplied', { environment: { OLLAMA_NUM_PARALLEL: 2 } }],
     ['context-clamped', { environment: { OLLAMA_CONTEXT_LENGTH: 200000 } }],
+    [
+      'cache-type-ignored',
+      { version: '0.24.0', environment: { OLLAMA_KV_CACHE_TYPE: 'fp8', OLLAMA_FLASH_ATTENTION: 1 } },
+    ],
     ['cache-type-ignored', { version: '0.24.0', environment: { OLLAMA_KV_CACHE_TYPE: 'q8_0' } }],
     ['runs-alone', { model: 'qwen3-next:80b', environment: { OLLAMA_NUM_PARALLEL: 4 } }],
     ['fit-moves-layers', { model: 'llama3.3:70b', gpu: 'RTX-4090' }],
@@ -94,7 +98,7 @@ describe('findings', () => {
     const p = plan({ environment: { OLLAMA_KV_CACHE_TYPE: 'fp8' } });
     expect([p.starts, p.findings[0]?.message]).toEqual([
       false,
-      'llama-server will not take this: Unsupported cache type: fp8',
+      expect.stringContaining('llama-server, which stops: Unsupported cache type: fp8'),
     ]);
   });
 });

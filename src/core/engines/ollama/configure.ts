@@ -13,9 +13,10 @@ import { OLLAMA_VERSIONS, type OllamaRules, ollamaRules, runsAlone, runsOwnEngin
 
 const DECISIVE = new Set(['OLLAMA_CONTEXT_LENGTH', 'OLLAMA_NUM_PARALLEL', 'OLLAMA_KV_CACHE_TYPE', 'num_ctx']);
 
-export function configure(input: ConfigureInput): GgmlConfiguration {
-  const version = versionOf(input.version, 'Ollama', OLLAMA_VERSIONS);
+export function configure(asked: ConfigureInput): GgmlConfiguration {
+  const version = versionOf(asked.version, 'Ollama', OLLAMA_VERSIONS);
   const rules = ollamaRules(version.text);
+  const input = rules.server === 'own' ? { ...asked, settings: asked.settings.map(anyType) } : asked;
   const settings = settingsOf(input.settings);
   const values = valueFindings(settings, 'Ollama', DECISIVE);
   if (anyUnknown(settings, DECISIVE)) {
@@ -44,6 +45,10 @@ function gpuCounts({ hardware }: ConfigureInput, settings: Settings): readonly n
   const all = Math.min(Math.max(1, hardware?.count ?? 1), 64);
   return all === 1 || settings.flag('OLLAMA_SCHED_SPREAD') === true ? [all] : [1, all];
 }
+
+/** Before llama-server a type that is not known was ignored, not refused. */
+const anyType = (s: Setting): Setting =>
+  s.name === 'OLLAMA_KV_CACHE_TYPE' && s.error !== undefined ? { ...s, error: undefined, value: s.raw } : s;
 
 interface Known {
   readonly input: ConfigureInput;
@@ -195,18 +200,6 @@ function typeOf(settings: Settings, rules: OllamaRules): CacheType {
   const written = settings.flag('OLLAMA_FLASH_ATTENTION');
   const option = 'OLLAMA_KV_CACHE_TYPE';
   if (rules.server === 'llama-server') {
-    const known = ['f32', 'f16', 'bf16', 'q8_0', 'q4_0', 'q4_1', 'iq4_nl', 'q5_0', 'q5_1'];
-    if (!known.includes(asked)) {
-      throw new EngineRefusal([
-        {
-          code: 'bad-value',
-          severity: 'error',
-          option,
-          message: `llama-server will not take this: Unsupported cache type: ${asked}`,
-          fixes: [],
-        },
-      ]);
-    }
     return { type: asked, flash: written !== false, findings: [] };
   }
   const flash = written === true;

@@ -19,7 +19,17 @@ function readUint(text: string): OptionReading {
 const readBool = (text: string): OptionReading =>
   text.trim() === '' ? { value: null } : { value: !/^(?:0|f|false)$/i.test(text.trim()) };
 
-const readType = (text: string): OptionReading => ({ value: text.trim() === '' ? null : text.trim().toLowerCase() });
+const TYPES = ['f16', 'q8_0', 'q4_0', 'f32', 'bf16', 'q4_1', 'iq4_nl', 'q5_0', 'q5_1'];
+
+function readType(text: string): OptionReading {
+  const type = text.trim().toLowerCase();
+  if (type === '') {
+    return { value: null };
+  }
+  return TYPES.includes(type)
+    ? { value: type }
+    : { error: `is handed on to llama-server, which stops: Unsupported cache type: ${type}` };
+}
 
 /** A variable's name is the option's. */
 const variables = (rows: readonly (Omit<Parameters<typeof tableOf>[1][number], 'env'> & { name: string })[]) =>
@@ -62,7 +72,7 @@ const ACTING = variables([
   {
     name: 'OLLAMA_KV_CACHE_TYPE',
     type: 'enum',
-    values: ['f16', 'q8_0', 'q4_0', 'f32', 'bf16', 'q4_1', 'iq4_nl', 'q5_0', 'q5_1'],
+    values: TYPES,
     read: readType,
     role: 'kv-dtype',
     since: '0.5.0',
