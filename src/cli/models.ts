@@ -1,6 +1,7 @@
 /** Where the command line finds a model's facts: the path the user named, or a file beside the launch's. */
 import { statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { WEIGHT_INDEX } from '../core/model/weight-index';
 import type { ModelSource } from '../planner';
 import { readNamed } from './files';
 import { type GgufParts, ggufParts } from './gguf';
@@ -8,6 +9,8 @@ import { type GgufParts, ggufParts } from './gguf';
 export interface Config {
   readonly json: unknown;
   readonly path: string;
+  /** `model.safetensors.index.json` beside it: what its weights take. */
+  readonly index?: unknown;
 }
 
 /** What `--model-config` gave. */
@@ -23,7 +26,11 @@ export function namedConfig(path: string): NamedModel | { readonly error: string
   if ('error' in content) {
     return { error: file === path ? content.error : `config.json in it: ${content.error}` };
   }
-  return parsed(content.text, file) ?? { error: 'not JSON' };
+  const text = (name: string) => {
+    const found = readNamed(name);
+    return 'text' in found ? found.text : null;
+  };
+  return withIndex(parsed(content.text, file), text) ?? { error: 'not JSON' };
 }
 
 /**
@@ -47,7 +54,7 @@ export function modelSource(
       }
       const path = /\.json$/i.test(model) ? model : join(model, 'config.json');
       const text = read(path);
-      const config = text === null ? undefined : parsed(text, path);
+      const config = text === null ? undefined : withIndex(parsed(text, path), read);
       if (text !== null && !config) {
         note(`${path}: not JSON, so it says nothing about the model`);
       }
@@ -82,6 +89,12 @@ function parsed(text: string, path: string): Config | undefined {
   } catch {
     return undefined;
   }
+}
+
+function withIndex(config: Config | undefined, read: (path: string) => string | null): Config | undefined {
+  const text = config && read(join(dirname(config.path), WEIGHT_INDEX));
+  const index = text ? parsed(text, WEIGHT_INDEX)?.json : undefined;
+  return config && index !== undefined ? { ...config, index } : config;
 }
 
 function isFolder(path: string): boolean {

@@ -2,6 +2,7 @@
  * A model's config.json or GGUF file beside the launch. As engines have it, a model id that is also a folder means the
  * folder, so every name is looked for.
  */
+import { WEIGHT_INDEX } from '../core/model/weight-index';
 import type { FileSource } from '../launch/launch';
 import type { ModelSource } from '../planner';
 
@@ -19,6 +20,13 @@ export function modelConfigs(
 ): ModelConfigs {
   const wanted = new Set<string>();
   const wantedHeads = new Set<string>();
+  const jsonAt = (path: string): unknown => {
+    const text = files.read(path);
+    if (text === undefined) {
+      wanted.add(path);
+    }
+    return text ? parsed(text) : undefined;
+  };
   return {
     wanted: () => [...wanted],
     wantedHeads: () => [...wantedHeads],
@@ -27,12 +35,12 @@ export function modelConfigs(
         return undefined;
       }
       const path = name.endsWith('.json') ? name : `${name.replace(/\/+$/, '')}/config.json`;
-      const text = files.read(path);
-      if (text === undefined) {
-        wanted.add(path);
+      const json = jsonAt(path);
+      if (json === undefined) {
+        return undefined;
       }
-      const json = text ? parsed(text) : undefined;
-      return json === undefined ? undefined : { json, path };
+      const index = jsonAt(path.replace(/[^/]*$/, WEIGHT_INDEX));
+      return index === undefined ? { json, path } : { json, path, index };
     },
     gguf(name) {
       if (!isGguf(name)) {

@@ -1,6 +1,9 @@
 /** `model.safetensors.index.json`: what all weight files of a checkpoint hold, as the library that wrote them counted it. */
 import type { Model } from './model';
 
+/** The name that the library gives it, beside config.json. */
+export const WEIGHT_INDEX = 'model.safetensors.index.json';
+
 /** Total bytes of the tensors; undefined when the index does not state a believable one. */
 export function indexedBytes(index: unknown): number | undefined {
   const metadata = typeof index === 'object' && index !== null && 'metadata' in index ? index.metadata : undefined;
@@ -11,7 +14,7 @@ export function indexedBytes(index: unknown): number | undefined {
 
 /** The model with the bytes its own index counts. MTP layers are in the files and load only when they run. */
 export function withIndexedWeights(model: Model, bytes: number): Model {
-  const why = 'total_size of model.safetensors.index.json';
+  const why = `total_size of ${WEIGHT_INDEX}`;
   const low = model.mtpLayers.length > 0 ? Math.min(bytes, model.weights?.low ?? bytes) : bytes;
   return { ...model, weights: { bytes, low, high: bytes, why } };
 }

@@ -67,6 +67,19 @@ test('--model-config takes a file or a folder', () => {
   expect(namedConfig('model.gguf')).toEqual({ error: 'no such file' });
 });
 
+test('the index of the weights beside a config comes with it', () => {
+  const texts: Record<string, string> = {
+    'm/config.json': '{}',
+    'm/model.safetensors.index.json': '{"metadata":{"total_size":12}}',
+  };
+  const models = modelSource(
+    undefined,
+    (path) => texts[path] ?? null,
+    () => {},
+  );
+  expect(models.config('./m')).toMatchObject({ index: { metadata: { total_size: 12 } } });
+});
+
 test('a model path beside the file is followed, a model id is not, the named config wins', () => {
   const { notes, read } = reader();
   const named = { name: 'elsewhere', config: { json: 2, path: '/elsewhere/config.json' } };

@@ -5,11 +5,17 @@ const known: Record<string, string | null> = {
   './qwen/config.json': '{"model_type":"qwen3"}',
   '/models/broken/config.json': '{',
   'absent/a/b/config.json': null,
+  './qwen/model.safetensors.index.json': null,
+  './indexed/config.json': '{}',
+  './indexed/model.safetensors.index.json': '{"metadata":{"total_size":12}}',
+  './unread/config.json': '{}',
 };
 
 it.each<[string, unknown, readonly string[]]>([
   ['./qwen/', { json: { model_type: 'qwen3' }, path: './qwen/config.json' }, []],
   ['./qwen/config.json', { json: { model_type: 'qwen3' }, path: './qwen/config.json' }, []],
+  ['./indexed', { json: {}, path: './indexed/config.json', index: { metadata: { total_size: 12 } } }, []],
+  ['./unread', { json: {}, path: './unread/config.json' }, ['./unread/model.safetensors.index.json']],
   ['/models/broken', undefined, []],
   ['absent/a/b', undefined, []],
   ['/models/new', undefined, ['/models/new/config.json']],
