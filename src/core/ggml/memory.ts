@@ -117,28 +117,35 @@ function weightsTerm({ model, split, device }: MemoryInput): Term | undefined {
 }
 
 /**
- * Logits of one micro-batch and a few hidden states; without flash attention the scores of one layer.
- * In logs: llama 7B at 512 cells 70.5 MiB (logits 62.5), codellama 13B at 16,384 cells 1352 (scores 1280, mask 32).
+ * The largest of three moments: logits of one micro-batch (on the last device), scores of one layer where there is no flash
+ * attention, the feed-forward. In logs to the hundredth of a MiB: llama 7B 296.0 at 4,096 cells and 2144.0 at 32,768,
+ * codellama 13B 1352.0 at 16,384 (scores), Llama 3.1 8B 258.5 (logits). Above it: backends that keep logits twice, masks in
+ * two formats, MLA's absorbed queries (3253 MiB for DeepSeek-R1 at 32,768 cells).
  */
-function computeTerm({ model, spec, sizes }: MemoryInput): Term {
+function computeTerm({ model, spec, sizes, split, device }: MemoryInput): Term {
   const { context } = sizes;
   const cells = context.streams === 1 ? context.tokens : context.tokensPerSequence;
   const tokens = context.microBatch;
-  const logits = 4 * tokens * model.vocabSize;
-  const scores = spec.flash ? 0 : 4 * tokens * cells * model.attentionHeads;
-  const mask = (spec.flash ? 2 : 4) * tokens * cells;
+  const isLast = device === split.shares.length - 1 || device === HOST;
   const hidden = 4 * tokens * model.hiddenSize;
-  const least = Math.max(logits, scores) + hidden;
-  const estimate = round(between(least, least + mask + 3 * hidden, 1.4 * (least + mask) + 12 * hidden + 64 * MiB));
+  const logits = isLast ? 4 * tokens * model.vocabSize + hidden : 0;
+  const everyHead = 4 * tokens * cells * model.attentionHeads;
+  const mask = (spec.flash ? 2 : 4) * tokens * cells;
+  const scores = spec.flash ? mask : everyHead + mask + 4 * hidden;
+  const forward = 3 * 4 * tokens * (model.experts?.intermediate ?? model.intermediateSize) + hidden;
+  const value = Math.max(logits, scores, forward);
+  const latent = model.layers.some((l) => l.kind === 'latent') ? 0.4 * everyHead : 0;
+  const high = 1.6 * value + (spec.flash ? 3.3 * mask : 0) + 12 * hidden + latent + 64 * MiB;
+  const estimate = round(between(0.95 * value, value, high));
   return {
     estimate,
     why: spec.flash
-      ? 'compute buffer: logits of one micro-batch, and hidden states'
+      ? 'compute buffer: logits of one micro-batch, or the feed-forward'
       : 'compute buffer: without flash attention the scores of one layer, or the logits',
     symbols: spec.flash
-      ? '4 × micro-batch × vocabulary + mask + hidden states'
-      : 'max(4 × micro-batch × vocabulary, 4 × micro-batch × cells × heads) + mask + hidden states',
-    numbers: `micro-batch ${tokens}, vocabulary ${model.vocabSize}: ${formatBytes(estimate.value)}`,
+      ? 'max(4 × micro-batch × vocabulary, 12 × micro-batch × feed-forward) + hidden state'
+      : 'max(4 × micro-batch × vocabulary, 4 × micro-batch × cells × heads + mask) + hidden states',
+    numbers: `micro-batch ${tokens}, vocabulary ${model.vocabSize}, ${cells} cells: ${formatBytes(value)}`,
   };
 }
 
