@@ -90,7 +90,9 @@ const share: Make = ({ plan }, _, names) => {
 
 const kvBytes: Make = ({ plan }, { kvCeiling }, names) => {
   const option = names('kv-memory', 'bytes');
-  const now = plan.kv?.pool?.bytes.value ?? 0;
+  const bytes = plan.kv?.pool?.bytes;
+  // A size that is stated is a sure one: it may do from the low end of an estimate on.
+  const now = bytes?.range?.low ?? bytes?.value ?? 0;
   if (option === undefined || kvCeiling === undefined || plan.given.kvMemory !== undefined) {
     return undefined;
   }
