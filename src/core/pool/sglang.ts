@@ -95,8 +95,9 @@ export function createSglang(traffic: Traffic, options: SglangOptions): Sglang {
   let inputLeft = 0;
   const roomLeft = () => available() + tree.evictable - offset;
 
+  /** The pages of `extend` are taken already; what it may generate, and a page more, is promised. */
   function charge(extend: number, generates: number): void {
-    offset += ceilPage(extend) + generates + p;
+    offset += generates + p;
     chunkLeft -= ceilPage(extend);
     inputLeft -= ceilPage(extend);
   }

@@ -93,3 +93,35 @@ describe('groups beside full attention', () => {
     expect(tableOf(scheduler.kv, scheduler.slotOf(0)).length).toBe(6 + 4);
   });
 });
+
+describe('admission', () => {
+  const full: GroupSpec = { kind: 'full', blockSize: 4 };
+
+  it('alone, a request may use what the watermark keeps free beside others', () => {
+    const { scheduler, simulation } = serve([counted(0, 40)], [full], { blocks: 12, watermark: 0.25 });
+    simulation.advance();
+    expect(scheduler.running()).toBe(1);
+  });
+
+  it('what a preempted request had been given goes back to the step', () => {
+    const builder = trafficBuilder('refund');
+    const ask = (arrival: number, tokens: number, priority: number) =>
+      builder.add({ arrival, prompt: [{ source: 10 + priority, first: 0, count: tokens }], output: 20, priority });
+    const [late, urgent, middle] = [ask(0, 36, 9), ask(1, 2, 0), ask(2, 30, 5)];
+    const scheduler = createVllmV1(builder.build(), {
+      blocks: 11,
+      groups: [full],
+      batchTokens: 8,
+      maxSequences: 8,
+      maxLength: 120,
+      longPrefill: 6,
+      policy: 'priority',
+      reserveWholePrompt: false,
+    });
+    createSimulation(scheduler, { clock: fixedClock(1) }).run(5);
+    const { requests, tokens, count, preempted, preemptedCount } = scheduler.step;
+    expect([...preempted.subarray(0, preemptedCount)]).toEqual([late]);
+    expect([...requests.subarray(0, count)]).toEqual([urgent, middle]);
+    expect([...tokens.subarray(0, count)]).toEqual([1, 6]);
+  });
+});

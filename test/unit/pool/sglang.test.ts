@@ -103,6 +103,19 @@ describe('SGLang', () => {
   });
 });
 
+it.each([
+  [10, 1],
+  [9, 2],
+])('an exact fit is refused: with %i tokens to come, %i run', (limit, running) => {
+  const builder = trafficBuilder('fit');
+  builder.add({ prompt: [{ source: 10, first: 0, count: 10 }], output: 10 });
+  builder.add({ prompt: [{ source: 11, first: 0, count: 8 }], output: limit });
+  const scheduler = createSglang(builder.build(), { tokens: 40, maxRunning: 9, maxLength: 90 });
+  createSimulation(scheduler, { clock: fixedClock(1) }).run(1);
+  // 40 − (10 + 10 + 1) are left; 8 + limit + 1 must be fewer.
+  expect(scheduler.running()).toBe(running);
+});
+
 it('two requests that computed the same text at once end up on one copy', () => {
   const builder = trafficBuilder('twins');
   for (const last of [70, 71]) {

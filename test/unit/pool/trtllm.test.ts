@@ -138,6 +138,28 @@ describe('TensorRT-LLM', () => {
     expect(scheduler.requests.hitTokens[1]).toBe(hit);
   });
 
+  it('a child goes with its parent when the host gives the parent up', () => {
+    const scheduler = createTrtllm(
+      prompts(
+        base.slice(0, 9),
+        Array.from({ length: 11 }, (_, i) => 500 + 2 * i),
+      ),
+      {
+        ...options,
+        blocks: 3,
+        blockSize: 4,
+        hostBlocks: 1,
+        retention: [
+          { start: 0, end: 4, priority: 30 },
+          { start: 4, priority: 90 },
+        ],
+      },
+    );
+    run(scheduler, true);
+    expect(freeBlocks(scheduler.tree)).toBe(3);
+    expect(scheduler.tree.hostUsed).toBeLessThanOrEqual(1);
+  });
+
   it('offloads what is worth keeping and brings it back', () => {
     const other = Array.from({ length: 23 }, (_, i) => 500 + 2 * i);
     const hits = (hostBlocks: number, priority: number) => {
