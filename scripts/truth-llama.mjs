@@ -9,7 +9,9 @@ import { ROOT } from './lib/paths.mjs';
 
 /** Ships llama.cpp v0.5.0. The package with all of its binaries is 725 MB; with one it is 85. */
 const VERSION = '3.22.1';
-const BINARY = { linux: 'linux-x64', darwin: 'mac-arm64-metal', win32: 'win-x64' }[process.platform];
+/** @type {Readonly<Partial<Record<NodeJS.Platform, string>>>} */
+const BINARIES = { linux: 'linux-x64', darwin: 'mac-arm64-metal', win32: 'win-x64' };
+const BINARY = BINARIES[process.platform];
 
 const home =
   process.env.LLAMA_HOME ??

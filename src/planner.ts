@@ -17,19 +17,17 @@ import {
   type Pool,
   type Workload,
 } from './core/engines/engine';
-import { type Figure, figure, type Origin } from './core/figure';
 import type { KvLayer, Model } from './core/model/model';
-import { withCommas } from './core/units';
 import { readLaunches } from './launch';
 import type { DirectiveKey, Launch, LaunchOption, Problem, ReadInput, TextRange } from './launch/launch';
 import { type Lines, linesOf } from './launch/lines';
 import { type Ask, asksOf, givenOf, hardwareOf, versionOf, workloadOf, workloadOrigins } from './planner/asks';
+import { type AtLength, atMaxLength } from './planner/at-length';
 import { checked } from './planner/checks';
 import { withFileFindings } from './planner/file-findings';
 import { type Located, optionFindings, placeFindings, placementFindings } from './planner/findings';
 import { type Answered, remembered } from './planner/memory';
 import { modelOf, namedModel } from './planner/models';
-import { settingOrigins } from './planner/origins';
 import { type RoadInput, roadOf } from './planner/road';
 
 /** Where facts of a model come from beyond the catalogue: a config.json beside the file, a cache, the Hub. */
@@ -66,7 +64,7 @@ export interface KvPlan {
   /** Absent while KV bytes are unknown (no GPU). */
   readonly pool?: Pool;
   /** One request at max length (`tokens`), per GPU. */
-  readonly atMaxLength?: { readonly tokens: number; readonly payload: Figure; readonly reserved: Figure };
+  readonly atMaxLength?: AtLength;
 }
 
 /** The answer for one launch. Parts are absent where what they need is unknown; a finding says what is missing. */
@@ -219,7 +217,8 @@ function answerOf(start: Start, context: PlanContext): { readonly answer: Answer
     };
     const answer = (): Answered => {
       const outcome = roadOf(input);
-      return { outcome, tells: checked(outcome, input, ask, context.scratch) };
+      const tells = checked(outcome, input, ask, context.scratch);
+      return { outcome, tells, atMaxLength: atMaxLength(outcome, engine) };
     };
     const answered = context.scratch ? answer() : remembered(input, ask, answer);
     return { answer: planned(start, answered, input), refused: false };
@@ -233,11 +232,10 @@ function answerOf(start: Start, context: PlanContext): { readonly answer: Answer
   }
 }
 
-function planned(start: Start, { outcome, tells }: Answered, input: RoadInput): Answer {
+function planned(start: Start, { outcome, tells, atMaxLength }: Answered, input: RoadInput): Answer {
   const { launch, engine, hardware, found } = start;
   const { model, draft } = input.asked;
   const { configuration, layout, budget, pool, verdict, capacity } = outcome;
-  const { maxLength } = configuration;
   found.push(
     ...[...configuration.findings, ...layout.findings].map((finding) => ({ finding })),
     ...optionFindings(launch, engine, configuration.version.text),
@@ -258,45 +256,12 @@ function planned(start: Start, { outcome, tells }: Answered, input: RoadInput): 
       kv: {
         layout,
         pool,
-        atMaxLength:
-          maxLength === undefined
-            ? undefined
-            : atLength(layout, maxLength, settingOrigins(engine, configuration)('max-length')),
+        atMaxLength,
       },
       capacity,
     },
   };
 }
-
-function atLength(layout: Layout, tokens: number, origin?: Origin): NonNullable<KvPlan['atMaxLength']> {
-  const hold = layout.hold(tokens);
-  const origins = [origin ?? { kind: 'derived' as const, text: `one request of ${withCommas(tokens)} tokens` }];
-  const of = (value: number, symbols: string, numbers: string) =>
-    figure(value, 'bytes', () => ({ symbols, numbers: `${numbers} = ${withCommas(value)}`, origins }), {
-      scope: 'per GPU',
-    });
-  const { value: perToken } = layout.bytesPerToken;
-  const { value: perBlock } = layout.bytesPerBlock;
-  return {
-    tokens,
-    payload: of(
-      hold.payload,
-      'bytes per token × tokens + windows',
-      `${withCommas(perToken)} × ${withCommas(tokens)} + ${withCommas(hold.payload - perToken * tokens)}`,
-    ),
-    reserved:
-      hold.blocks * perBlock === hold.reserved
-        ? of(hold.reserved, 'blocks × bytes per block', `${withCommas(hold.blocks)} × ${withCommas(perBlock)}`)
-        : of(hold.reserved, 'Σ groups: blocks × bytes per block', blocksByGroup(layout, tokens)),
-  };
-}
-
-/** Groups whose blocks differ in size, each with its own pool. */
-const blocksByGroup = (layout: Layout, tokens: number): string =>
-  layout
-    .groupBlocks(tokens)
-    .map((blocks, i) => `${withCommas(blocks)} × ${withCommas(layout.groups[i]?.bytesPerBlock ?? 0)}`)
-    .join(' + ');
 
 /** What is missing for an answer in blocks. */
 function unknownFindings(

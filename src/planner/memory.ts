@@ -4,15 +4,17 @@
  */
 import type { Finding, Outcome } from '../core/engines/engine';
 import type { Ask } from './asks';
+import type { AtLength } from './at-length';
 import type { RoadInput } from './road';
 
 export interface Answered {
   readonly outcome: Outcome;
   readonly tells: readonly Finding[];
+  readonly atMaxLength?: AtLength;
 }
 
 /** Outcomes that are kept; the oldest goes first. */
-const MOST = 256;
+const MOST = 64;
 const kept = new Map<string, Answered>();
 
 export function remembered(input: RoadInput, ask: Ask, make: () => Answered): Answered {

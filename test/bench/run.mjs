@@ -7,6 +7,7 @@ import * as esbuild from 'esbuild';
 import { ROOT } from '../../scripts/lib/paths.mjs';
 import { node } from '../../scripts/lib/run.mjs';
 import { calibrate, inTurns } from './measure.mjs';
+import { poolBench } from './pool.mjs';
 
 const SAMPLE = 'samples/vllm/llama-3.1-70b-8xh100.compose.yaml';
 const ROAD_LIMIT = 1.5;
@@ -23,6 +24,7 @@ if ((await node('esbuild.mjs')).code !== 0) {
 await road();
 commandLine();
 activation();
+table.push(...(await poolBench()));
 for (const { what, figure, limit, broken } of table) {
   console.log(`${broken ? 'BROKEN' : 'ok    '} ${what.padEnd(36)} ${figure}  (${limit})`);
 }

@@ -58,7 +58,7 @@ export function kvHeads(config: Json, heads: number): number {
   return count;
 }
 
-export function headDim(config: Json, hidden: number, heads: number): number {
+function headDim(config: Json, hidden: number, heads: number): number {
   const stated = whole(config, HEAD_DIM, 'dim');
   if (stated !== undefined) {
     return stated;
