@@ -13,9 +13,11 @@ export interface Answered {
   readonly atMaxLength?: AtLength;
 }
 
-/** Outcomes that are kept; the oldest goes first. */
-const MOST = 64;
-const kept = new Map<string, Answered>();
+/** Launches that are known; the oldest goes first. */
+const MOST = 256;
+
+/** Kept when a launch is seen again: most of what is planned while somebody types never comes back. */
+const kept = new Map<string, Answered | undefined>();
 
 export function remembered(input: RoadInput, ask: Ask, make: () => Answered): Answered {
   const key = keyOf(input, ask);
@@ -24,10 +26,11 @@ export function remembered(input: RoadInput, ask: Ask, make: () => Answered): An
     return known;
   }
   const answered = make();
-  if (kept.size >= MOST) {
+  const isSeen = kept.has(key);
+  if (!isSeen && kept.size >= MOST) {
     kept.delete(kept.keys().next().value as string);
   }
-  kept.set(key, answered);
+  kept.set(key, isSeen ? answered : undefined);
   return answered;
 }
 
