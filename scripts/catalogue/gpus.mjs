@@ -50,12 +50,19 @@ function gpuRow(g, memory, table) {
     how: memory.how,
     r: reportedOf(g),
     b: recalled('memory_bandwidth_gbs') ? undefined : (g.memory_bandwidth_gbs ?? undefined),
+    t: operationsOf(g, recalled),
     c: g.architecture ?? undefined,
     cc: g.compute_capability ?? undefined,
     u: g.unified_memory ? 1 : undefined,
     s: g.sources.map(table.add).filter((i) => i >= 0),
   };
   return Object.fromEntries(Object.entries(row).filter(([, v]) => v !== undefined));
+}
+
+/** Dense 16-bit operations, in 10^12 a second: bfloat16, or float16 on cards without it. */
+function operationsOf(g, recalled) {
+  const key = g.tflops_bf16_dense ? 'tflops_bf16_dense' : 'tflops_fp16_dense';
+  return recalled(key) ? undefined : (g[key] ?? undefined);
 }
 
 /** What nvidia-smi or rocm-smi prints as total, in MiB; the most where it differs from machine to machine. */

@@ -36,7 +36,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EISDIR: 'is a folder: name the files in it',
 };
 
-function reason(error: unknown): string {
+export function reason(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   return REASONS[code ?? ''] ?? message;
 }

@@ -4,6 +4,8 @@ export interface Io {
   readonly out: (text: string) => void;
   /** Standard error: one line. */
   readonly note: (line: string) => void;
+  /** Standard error, one line drawn over the last, or '' to take it away; only where it is a terminal. */
+  readonly progress?: (line: string) => void;
   readonly stdin: () => Promise<Uint8Array>;
   /** Bytes of a WebAssembly file of the grammars: `tree-sitter.wasm`, `tree-sitter-bash.wasm`. */
   readonly grammarFile: (file: string) => Promise<Uint8Array>;

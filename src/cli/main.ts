@@ -23,6 +23,7 @@ for (const stream of [stdout, stderr]) {
 const io: Io = {
   out: (text) => stdout.write(text),
   note: (line) => stderr.write(`${line}\n`),
+  ...(stderr.isTTY === true ? { progress: (line: string) => stderr.write(`\r\u001b[K${line}`) } : {}),
   stdin: async () => {
     const chunks: Uint8Array[] = [];
     let length = 0;

@@ -8,6 +8,7 @@ import { COMPARE_FORMATS, type CompareOptions, compare } from './compare';
 import type { ExitCode, Io } from './io';
 import type { FilesAsked } from './plan-files';
 import { FORMATS, type Format, type ReportOptions, report } from './report';
+import { SIMULATE_FORMATS, type SimulateOptions, simulate } from './simulate';
 import { SOLVE_FORMATS, type SolveOptions, solve } from './solve';
 
 /** `yaml` leaves it to the content which of the YAML forms it is. */
@@ -48,6 +49,16 @@ The launch's options are translated by what they decide (longest request, GPUs, 
 where both engines mean the same by it); what has no counterpart is listed. The rest are each engine's defaults.
 `;
 
+const SIMULATE_EXAMPLES = `
+Examples:
+  kv-planner simulate compose.yaml
+  kv-planner simulate compose.yaml --requests 5000 --rate 20 --prompt 2000 --output 300
+  kv-planner simulate serve.sh --trace conversation_trace.jsonl.gz --gpu H100-80GB --format json
+
+A trace is JSON lines of Mooncake, CSV of Azure or BurstGPT, ShareGPT conversations or a result of vLLM's benchmark,
+compressed by gzip or not. One replica is simulated. Times are estimated from the bandwidth and speed of the GPU.
+`;
+
 /** Runs one command line; the exit code is the answer. */
 export async function main(args: readonly string[], io: Io): Promise<ExitCode> {
   let code: ExitCode = 0;
@@ -60,6 +71,9 @@ export async function main(args: readonly string[], io: Io): Promise<ExitCode> {
     },
     compare: async (options) => {
       code = await compare(options, io);
+    },
+    simulate: async (options) => {
+      code = await simulate(options, io);
     },
   });
   try {
@@ -81,6 +95,7 @@ interface Commands {
   readonly report: (options: ReportOptions) => Promise<void>;
   readonly solve: (options: SolveOptions) => Promise<void>;
   readonly compare: (options: CompareOptions) => Promise<void>;
+  readonly simulate: (options: SimulateOptions) => Promise<void>;
 }
 
 function programOf(io: Io, run: Commands): Command {
@@ -98,6 +113,7 @@ function programOf(io: Io, run: Commands): Command {
   reportCommand(program, run.report);
   solveCommand(program, run.solve);
   compareCommand(program, run.compare);
+  simulateCommand(program, run.simulate);
   return program;
 }
 
@@ -198,6 +214,33 @@ function compareCommand(program: Command, run: Commands['compare']): void {
     });
 }
 
+interface RawSimulate extends Asked {
+  readonly trace?: string;
+  readonly requests?: number;
+  readonly rate?: number;
+  readonly seed: number;
+  readonly format: (typeof SIMULATE_FORMATS)[number];
+}
+
+function simulateCommand(program: Command, run: Commands['simulate']): void {
+  planningCommand(program, 'simulate', 'Let each launch serve traffic: what fits, waits, is preempted and wasted.')
+    .option('--trace <FILE>', 'requests to serve (default: requests of the workload)', word)
+    .option('--requests <N>', 'how many to generate (default: 1000), or the most of the trace', wholeNumber(1))
+    .option(
+      '--rate <R>',
+      'requests a second, all replicas together (default: all at once, or the times of the trace)',
+      rate,
+    )
+    .option('--seed <S>', 'of what is drawn by chance', wholeNumber(0), 1)
+    .addOption(new Option('--format <FORMAT>', 'how to print it').choices(SIMULATE_FORMATS).default('text'))
+    .addHelpText('after', SIMULATE_EXAMPLES + EXITS)
+    .action(async (files: string[], raw: RawSimulate, command: Command) => {
+      await checkEngine(raw.engine, command);
+      const { trace, requests, seed, format } = raw;
+      await run({ ...filesAsked(files, raw, command), trace, requests, rate: raw.rate, seed, format });
+    });
+}
+
 async function enginesOf(list: string | undefined, command: Command): Promise<CompareOptions['engines']> {
   const { ENGINES } = await import('../core/engines');
   if (list === undefined) {
@@ -290,6 +333,14 @@ const wholeNumber =
     }
     return value;
   };
+
+function rate(text: string): number {
+  const value = Number(text);
+  if (!/^\d+(\.\d+)?$/.test(text) || value <= 0 || value > MOST) {
+    throw new InvalidArgumentError(`It must be a number above 0, at most ${MOST}.`);
+  }
+  return value;
+}
 
 function word(text: string): string {
   if (text.trim() === '') {

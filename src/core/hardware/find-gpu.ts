@@ -20,6 +20,8 @@ interface GpuRow {
   readonly r?: number;
   /** Bandwidth in GB/s. */
   readonly b?: number;
+  /** Dense 16-bit operations, 10^12 a second. */
+  readonly t?: number;
   /** Architecture, compute capability. */
   readonly c?: string;
   readonly cc?: string;
@@ -174,6 +176,7 @@ function gpuAt(at: number): Gpu {
     memory: between(low * MiB, usual * MiB, high * MiB),
     ...(row.r === undefined ? {} : { reported: row.r * MiB }),
     ...(row.b === undefined ? {} : { bandwidthGBs: row.b }),
+    ...(row.t === undefined ? {} : { teraflops: row.t }),
     ...(row.c === undefined ? {} : { architecture: row.c }),
     ...(row.cc === undefined ? {} : { computeCapability: row.cc }),
     unifiedMemory: row.u === 1,

@@ -9,6 +9,8 @@ export interface Gpu {
   /** Bytes that nvidia-smi or rocm-smi prints as total, the driver's own share included; the most where logs differ. */
   readonly reported?: number;
   readonly bandwidthGBs?: number;
+  /** Dense 16-bit operations, in 10^12 a second, as the maker states them. */
+  readonly teraflops?: number;
   readonly architecture?: string;
   /** `9.0` for Hopper; decides default backends. */
   readonly computeCapability?: string;

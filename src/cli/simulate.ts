@@ -1,0 +1,102 @@
+/** `kv-planner simulate`: each launch serves traffic, generated or from a trace. */
+import type { SimulatedFile, TrafficSaid } from '../report/simulate-json';
+import type { TrafficAsked } from '../simulate';
+import type { ExitCode, Io } from './io';
+import { type FilesAsked, failures, planFiles, where } from './plan-files';
+import { readTrace } from './trace';
+
+export const SIMULATE_FORMATS = ['text', 'json'] as const;
+
+export interface SimulateOptions extends FilesAsked {
+  /** A file of requests; without it they are generated. */
+  readonly trace?: string;
+  /** Most requests of the trace, or how many to generate; all replicas together. */
+  readonly requests?: number;
+  /** Requests a second, all replicas together. */
+  readonly rate?: number;
+  readonly seed: number;
+  readonly format: (typeof SIMULATE_FORMATS)[number];
+}
+
+const REQUESTS = 1000;
+
+export async function simulate(options: SimulateOptions, io: Io): Promise<ExitCode> {
+  const { said, failed } = await trafficOf(options, io);
+  const files = said ? await simulated(options, said, io) : [];
+  if (options.format === 'json') {
+    const { simulateJson } = await import('../report/simulate-json');
+    io.out(`${JSON.stringify(simulateJson(files, said ?? { seed: options.seed }), undefined, 2)}\n`);
+  } else if (said) {
+    io.out((await import('../report/simulate-text')).simulateText(files, said, io));
+  }
+  const unplanned = failures(files, io);
+  const skipped = files.flatMap((f) => f.simulated).filter((s) => s.plan.planned && !s.run);
+  for (const { plan, reason } of skipped) {
+    io.note(`${where(plan)}: not simulated: ${reason}`);
+  }
+  return failed || unplanned || skipped.length > 0 ? 1 : 0;
+}
+
+interface TrafficRead {
+  /** Undefined where the trace could not be read. */
+  readonly said?: TrafficSaid;
+  readonly failed: boolean;
+}
+
+async function trafficOf({ trace: file, requests, rate, seed }: SimulateOptions, io: Io): Promise<TrafficRead> {
+  if (file === undefined) {
+    return { said: { requests: requests ?? REQUESTS, rate, seed }, failed: false };
+  }
+  const { trace, error } = await readTrace(file, { rate, seed, mostRequests: requests });
+  for (const { line, message } of trace?.problems ?? []) {
+    io.note(`${file}:${line}: ${message}`);
+  }
+  const untold = (trace?.problemCount ?? 0) - (trace?.problems.length ?? 0);
+  if (untold > 0) {
+    io.note(`${file}: ${untold} more rows were left out`);
+  }
+  if (error !== undefined) {
+    io.note(`${file}: ${error}`);
+  }
+  const said = trace && { trace: { file, read: trace }, requests: trace.traffic.count, rate, seed };
+  return { said, failed: error !== undefined };
+}
+
+async function simulated(options: SimulateOptions, said: TrafficSaid, io: Io): Promise<SimulatedFile[]> {
+  const { simulate: run } = await import('../simulate');
+  const asked: TrafficAsked = {
+    trace: said.trace?.read,
+    requests: said.requests ?? REQUESTS,
+    rate: said.rate,
+    seed: said.seed,
+  };
+  const progress = progressBar(io);
+  const files = (await planFiles(options, io)).map(
+    (file): SimulatedFile => ({
+      ...file,
+      simulated: file.result.plans.map((plan) => run(plan, asked, progress)),
+    }),
+  );
+  io.progress?.('');
+  return files;
+}
+
+const BAR = 30;
+/** Milliseconds before a run counts as long, and between two drawings. */
+const PATIENCE = 500;
+
+/** Draws over itself, on a terminal only, and not before the run has taken a while. */
+function progressBar(io: Io): ((share: number) => void) | undefined {
+  const { progress } = io;
+  if (!progress) {
+    return undefined;
+  }
+  let next = Date.now() + PATIENCE;
+  return (share) => {
+    if (Date.now() >= next) {
+      next = Date.now() + PATIENCE / 4;
+      const full = Math.round(share * BAR);
+      progress(`simulating ${'█'.repeat(full)}${'·'.repeat(BAR - full)} ${Math.round(share * 100)} %`);
+    }
+  };
+}

@@ -1,0 +1,175 @@
+/**
+ * A plan at work: the pool and the scheduler of its engine serve traffic, beside contiguous slabs on the same bytes. The
+ * rules are the core's; here a plan becomes their options, and one replica is run.
+ */
+import {
+  answersOf,
+  BLOCK_SIZES,
+  type BlockSizeRow,
+  blockSizeStudy,
+  type Clock,
+  type ContiguousAnswer,
+  contiguousAnswer,
+  createSimulation,
+  createWorld,
+  fixedClock,
+  type Headroom,
+  headroomOf,
+  progressOf,
+  type RunAnswer,
+  rooflineClock,
+  type Traffic,
+  type WorldOptions,
+} from './core/pool';
+import type { Plan } from './planner';
+import { machineOf } from './simulate/machine';
+import { type TrafficAsked, trafficOf } from './simulate/traffic';
+import { contiguousOf, type PlannedWorld, worldOf } from './simulate/world';
+
+export type { TrafficAsked } from './simulate/traffic';
+
+export interface Simulated {
+  readonly plan: Plan;
+  /** Absent where it is not simulated; `reason` says why. */
+  readonly run?: SimulatedRun;
+  readonly reason?: string;
+}
+
+/** One replica's run. */
+export interface SimulatedRun {
+  readonly traffic: { readonly requests: number; readonly promptTokens: number; readonly outputTokens: number };
+  readonly replicas: number;
+  /** Blocks that requests can get, and tokens of one. */
+  readonly blocks: number;
+  readonly blockSize: number;
+  /** The engine's own world: blocks, or slots where it has no blocks. */
+  readonly paged: RunAnswer;
+  readonly slots: boolean;
+  /** Why the first refused request was refused. */
+  readonly refusal?: string;
+  /** Generations cut short because their slot was full; only where the engine does that. */
+  readonly truncated?: number;
+  readonly contiguous?: ContiguousAnswer & { readonly slab: number; readonly slabs: number };
+  /** Only for vLLM V1. */
+  readonly headroom?: Headroom;
+  /** Only for vLLM V1 with one block table. */
+  readonly blockSizes?: readonly BlockSizeRow[];
+  /** False: the speed of the GPU is not known, and the times of the answers mean nothing. */
+  readonly timed: boolean;
+  readonly notes: readonly string[];
+}
+
+/** How much of one launch's run is done, 0…1. */
+export type Progress = (share: number) => void;
+
+/** Seconds of every step where the GPU's speed is not known. */
+const UNKNOWN_STEP = 0.02;
+/** Steps between two looks at the progress. */
+const STRIDE = 500;
+/** Traffic is served again several times for the studies: longer traffic is not. */
+const STUDIED_REQUESTS = 20_000;
+/** Bookkeeping of a study's smallest blocks: about 200 MB. */
+const STUDIED_BLOCKS = 2 ** 22;
+
+export function simulate(plan: Plan, asked: TrafficAsked, progress?: Progress): Simulated {
+  const world = worldOf(plan);
+  if ('reason' in world) {
+    return { plan, reason: world.reason };
+  }
+  const traffic = trafficOf(plan, asked);
+  if (traffic.count === 0) {
+    return { plan, reason: 'There is no request to serve.' };
+  }
+  const speed = machineOf(plan);
+  const clock = clockOf(speed);
+  const { options } = world;
+  return {
+    plan,
+    run: {
+      traffic: sizesOf(traffic),
+      replicas: plan.placement?.replicas ?? 1,
+      blocks: world.blocks,
+      blockSize: world.blockSize,
+      slots: options.engine === 'llama.cpp',
+      ...served(traffic, options, clock, progress),
+      contiguous: withoutPaging(plan, traffic, options, clock),
+      ...studies(traffic, options, clock),
+      timed: speed !== undefined,
+      notes: [...notesOf(plan, world, traffic, asked), ...(speed?.notes ?? [])],
+    },
+  };
+}
+
+function clockOf(speed: ReturnType<typeof machineOf>): Clock {
+  if (!speed) {
+    return fixedClock(UNKNOWN_STEP);
+  }
+  const one = rooflineClock(speed.machine);
+  return speed.stages === 1 ? one : (step) => one(step) * speed.stages;
+}
+
+function served(
+  traffic: Traffic,
+  options: WorldOptions,
+  clock: Clock,
+  progress: Progress | undefined,
+): Pick<SimulatedRun, 'paged' | 'refusal' | 'truncated'> {
+  const world = createWorld(traffic, options);
+  const simulation = createSimulation(world.scheduler, { clock });
+  while (simulation.run(STRIDE)) {
+    progress?.(progressOf(simulation));
+  }
+  return {
+    paged: answersOf(simulation),
+    refusal: simulation.rejections[0]?.why,
+    truncated: world.engine === 'llama.cpp' ? world.scheduler.truncated() : undefined,
+  };
+}
+
+function withoutPaging(plan: Plan, traffic: Traffic, world: WorldOptions, clock: Clock): SimulatedRun['contiguous'] {
+  const options = contiguousOf(plan, world);
+  return (
+    options && {
+      ...contiguousAnswer(traffic, options, clock),
+      slab: options.maxLength,
+      slabs: Math.floor(options.tokens / options.maxLength),
+    }
+  );
+}
+
+function studies(traffic: Traffic, options: WorldOptions, clock: Clock): Pick<SimulatedRun, 'headroom' | 'blockSizes'> {
+  if (options.engine !== 'vllm-v1' || traffic.count > STUDIED_REQUESTS) {
+    return {};
+  }
+  const [only, ...others] = options.groups;
+  const tokens = (options.blocks - 1) * (only?.blockSize ?? 0);
+  const sizes = BLOCK_SIZES.filter((size) => tokens / size <= STUDIED_BLOCKS);
+  return {
+    headroom: headroomOf(traffic, options, clock),
+    ...(only?.kind === 'full' && others.length === 0
+      ? { blockSizes: blockSizeStudy(traffic, { ...options, tokens }, clock, sizes) }
+      : {}),
+  };
+}
+
+const mean = (values: Int32Array): number => values.reduce((a, b) => a + b, 0) / Math.max(1, values.length);
+
+const sizesOf = ({ count, prompts, outputs }: Traffic): SimulatedRun['traffic'] => ({
+  requests: count,
+  promptTokens: Math.round(mean(prompts)),
+  outputTokens: Math.round(mean(outputs)),
+});
+
+function notesOf(plan: Plan, world: PlannedWorld, traffic: Traffic, asked: TrafficAsked): string[] {
+  const replicas = plan.placement?.replicas ?? 1;
+  const long = world.options.engine === 'vllm-v1' && traffic.count > STUDIED_REQUESTS;
+  return [
+    ...(replicas > 1 ? [`One of ${replicas} replicas is simulated; requests are dealt to them in turn.`] : []),
+    ...(asked.trace?.notes ?? []),
+    ...world.notes,
+    ...(long ? ['The traffic is too long for the studies of headroom and block size.'] : []),
+    ...(machineOf(plan)
+      ? []
+      : ['The speed of the GPU is not known: times are left out, and every step takes as long.']),
+  ];
+}
