@@ -54,6 +54,31 @@ suite('in a compose file that vLLM will refuse', () => {
   });
 });
 
+suite('in launches of other engines', () => {
+  suiteSetup(activate);
+
+  for (const path of [
+    'sglang/deepseek-v3.launch.sh',
+    'sglang/qwen3-next.compose.yaml',
+    'llama-cpp/gpt-oss-20b.compose.yaml',
+    'llama-cpp/llama-3.1-8b-slots.serve.sh',
+    'ollama/gemma3-27b.compose.yaml',
+    'ollama/llama3.1-8b.docker.sh',
+    'tensorrt-llm/gpt-oss-120b.serve.sh',
+    'tensorrt-llm/llama-3.3-70b-fp8.compose.yaml',
+    'lmdeploy/internlm2.5-7b-int8.serve.sh',
+    'lmdeploy/qwen2.5-32b.compose.yaml',
+    'tgi/llama-3.1-70b.kubernetes.yaml',
+    'tgi/mistral-7b.docker.sh',
+  ]) {
+    test(`a lens says how many requests ${path} holds`, async () => {
+      const lenses = await lensesOf(await openSample(path));
+      assert.lengthOf(lenses, 1);
+      assert.match(lenses[0] ?? '', /\d.* fit/);
+    });
+  }
+});
+
 suite('in files that cannot be planned', () => {
   suiteSetup(activate);
 

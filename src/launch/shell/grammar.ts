@@ -30,6 +30,7 @@ async function loadParser(name: GrammarName, locate: (file: string) => Promise<U
 
 async function startRuntime(locate: (file: string) => Promise<Uint8Array>): Promise<typeof import('web-tree-sitter')> {
   const [tree, wasmBinary] = await Promise.all([import('web-tree-sitter'), locate(RUNTIME_FILE)]);
-  await tree.Parser.init({ wasmBinary });
+  // It makes a URL of its own place, though the bytes are given, and in a web worker it has none: a name is enough.
+  await tree.Parser.init({ wasmBinary, locateFile: (file: string) => file });
   return tree;
 }
