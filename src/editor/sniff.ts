@@ -1,4 +1,5 @@
 /** A look at a document before anything heavy is loaded: might a launch be in it? */
+import { ENGINE_NAMES } from './engine-names.generated';
 
 /** Languages of files that start an engine. The same list stands in the manifest's activation events. */
 export const LANGUAGES: readonly string[] = ['yaml', 'dockercompose', 'shellscript'];
@@ -11,8 +12,7 @@ const LOOKED_AT = 512 * 1024;
  * config file that names no engine. May say yes to a file without a launch; must not say no to one with: a test holds
  * it against the words of every engine.
  */
-const NAMES =
-  'vllm|sglang|llama-server|llama\\.cpp|ollama|trtllm|tensorrt[-_]?llm|lmdeploy|text-generation-|tgi-inference';
+const NAMES = ENGINE_NAMES.map((name) => name.replaceAll('.', '\\.')).join('|');
 const OPTIONS =
   'max[-_]model[-_]len|gpu[-_]memory[-_]utilization|tensor[-_]parallel[-_]size|kv[-_]cache[-_]dtype|max[-_]num[-_]seqs|served[-_]model[-_]name|mem[-_]fraction[-_]static|max[-_]running[-_]requests|tp[-_]size|free[-_]gpu[-_]memory[-_]fraction|max[-_]batch[-_]size|cache[-_]max[-_]entry[-_]count|ctx[-_]size';
 const WORDS = new RegExp(`${NAMES}|kv-planner:|(?:${OPTIONS})\\b`, 'i');

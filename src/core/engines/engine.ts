@@ -8,6 +8,8 @@ import type { OptionSpec, OptionValue } from './option';
 
 /** How a person starts the engine: what `launch` looks for in a file. */
 export interface StartWords {
+  /** One of them stands in every text that starts it: how a text is passed over before anything is loaded. */
+  readonly names: readonly string[];
   /** Leading words of a command, by basename: `['vllm', 'serve']`. */
   readonly commands: readonly (readonly string[])[];
   /** Words after `python -m`: a module, and its sub-command where it needs one. */

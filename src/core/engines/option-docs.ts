@@ -16,7 +16,7 @@ export function optionDocs({ engine, options, environment }: DocsInput): string 
   const others = options.filter((o) => o.effect === undefined);
   return [
     `# ${engine}: options`,
-    '<!-- Made by scripts/make-option-docs.mjs from the option table. Change the table. -->',
+    '<!-- Made by scripts/make-from-engines.mjs from the option table. Change the table. -->',
     `What KV Planner knows of ${engine}’s ${options.length} options: ${acting.length} that act on the KV cache or on how many requests run, and ${others.length} that it reads and leaves alone. “Gone in” names the first version that no longer takes an option.`,
     '## Options that act on the KV cache',
     table(acting, flagText, actingText),

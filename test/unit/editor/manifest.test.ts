@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ENGINES } from '../../../src/core/engines';
 import { COMMANDS } from '../../../src/editor/command-names';
+import { ENGINE_NAMES } from '../../../src/editor/engine-names.generated';
 import { LANGUAGES, mayHoldLaunch } from '../../../src/editor/sniff';
 
 const read = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
@@ -49,6 +50,10 @@ describe('the look before anything is loaded', () => {
   const samples = readdirSync(new URL('../../../samples/', import.meta.url), { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.(?:ya?ml|sh)$/.test(name))
     .map((name) => `samples/${name}`);
+
+  it('knows the names of all engines (node scripts/make-from-engines.mjs writes them)', () => {
+    expect(ENGINE_NAMES).toEqual(ENGINES.flatMap((e) => e.start.names));
+  });
 
   it.each(samples)('takes %s', (path) => expect(mayHoldLaunch(read(path))).toBe(true));
 

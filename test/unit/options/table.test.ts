@@ -85,7 +85,7 @@ describe('the vLLM table', () => {
     }
   });
 
-  it('is what the committed page shows (node scripts/make-option-docs.mjs writes it)', () => {
+  it('is what the committed page shows (node scripts/make-from-engines.mjs writes it)', () => {
     const page = readFileSync(new URL('../../../docs/options-vllm.md', import.meta.url), 'utf8');
     expect(page).toBe(optionDocs({ engine: 'vLLM', options: VLLM_OPTIONS, environment: VLLM_ENVIRONMENT }));
   });

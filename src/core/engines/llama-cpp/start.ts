@@ -6,6 +6,7 @@ import type { StartWords } from '../engine';
  * starts it. Tags end with a build (`server-cuda-b4719`) or a release (`server-v0.5.0`).
  */
 export const LLAMA_CPP_START: StartWords = {
+  names: ['llama-server', 'llama.cpp'],
   commands: [['llama-server']],
   modules: [],
   images: [/(?:^|\/)(?:ggml-org|ggerganov)\/llama\.cpp$/i, /(?:^|\/)llama-server(?:-[a-z0-9.]+)*$/i],

@@ -3,6 +3,7 @@ import type { StartWords } from '../engine';
 
 /** `lmdeploy serve api_server MODEL` and its kin. The image's own entry point starts nothing. */
 export const LMDEPLOY_START: StartWords = {
+  names: ['lmdeploy'],
   commands: [
     ['lmdeploy', 'serve', 'api_server'],
     ['lmdeploy', 'serve', 'gradio'],

@@ -2,6 +2,7 @@
 import type { StartWords } from '../engine';
 
 export const OLLAMA_START: StartWords = {
+  names: ['ollama'],
   commands: [
     ['ollama', 'serve'],
     ['ollama', 'start'],

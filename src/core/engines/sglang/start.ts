@@ -6,6 +6,7 @@ import type { StartWords } from '../engine';
  * the server: their command is one of these. The router starts as many servers as it has data-parallel ranks.
  */
 export const SGLANG_START: StartWords = {
+  names: ['sglang'],
   commands: [['sglang', 'serve']],
   modules: ['sglang.launch_server', 'sglang_router.launch_server'],
   images: [/(?:^|\/)(?:[a-z0-9.]+-)*sglang(?:-[a-z0-9.]+)*$/i],

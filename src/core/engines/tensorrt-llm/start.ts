@@ -3,6 +3,7 @@ import type { StartWords } from '../engine';
 
 /** `trtllm-serve MODEL` and `trtllm-serve serve MODEL`. NVIDIA's images start nothing by themselves. */
 export const TENSORRT_LLM_START: StartWords = {
+  names: ['trtllm', 'tensorrt-llm', 'tensorrt_llm', 'tensorrtllm'],
   commands: [['trtllm-serve'], ['trtllm-serve', 'serve']],
   otherCommands: ['disaggregated', 'disaggregated_mpi_worker', 'mm_embedding_serve'],
   modules: ['tensorrt_llm.commands.serve', 'tensorrt_llm.commands.serve serve'],

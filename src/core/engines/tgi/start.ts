@@ -3,6 +3,7 @@ import type { StartWords } from '../engine';
 
 /** The images start the launcher; all of it may come from the environment. */
 export const TGI_START: StartWords = {
+  names: ['text-generation-', 'tgi-inference'],
   commands: [['text-generation-launcher']],
   modules: [],
   images: [

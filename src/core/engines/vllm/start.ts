@@ -11,6 +11,7 @@ const DEVICES =
  * Images of vendors may start nothing: their command then begins with one of the start words.
  */
 export const VLLM_START: StartWords = {
+  names: ['vllm'],
   commands: [['vllm', 'serve']],
   modules: [
     'vllm.entrypoints.openai.api_server',

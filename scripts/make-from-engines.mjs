@@ -1,4 +1,5 @@
-// Writes docs/options-*.md from the engines' option tables. A test keeps the committed pages equal to them.
+// Writes docs/options-*.md from the engines' option tables, and the names of engines that the editor looks for before it
+// loads them. Tests keep the committed files equal to the tables.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -30,6 +31,11 @@ try {
     writeFileSync(page, optionDocs({ engine: title, options, environment }));
     console.log(`wrote ${page}`);
   }
+  const names = ENGINES.flatMap((engine) => engine.start.names.map((name) => `  '${name}',\n`));
+  writeFileSync(
+    join(root, 'src/editor/engine-names.generated.ts'),
+    `// Written by scripts/make-from-engines.mjs: do not edit.\nexport const ENGINE_NAMES: readonly string[] = [\n${names.join('')}];\n`,
+  );
 } finally {
   rmSync(folder, { recursive: true });
 }

@@ -1,0 +1,15 @@
+// Written by scripts/make-from-engines.mjs: do not edit.
+export const ENGINE_NAMES: readonly string[] = [
+  'vllm',
+  'sglang',
+  'llama-server',
+  'llama.cpp',
+  'ollama',
+  'trtllm',
+  'tensorrt-llm',
+  'tensorrt_llm',
+  'tensorrtllm',
+  'lmdeploy',
+  'text-generation-',
+  'tgi-inference',
+];
