@@ -18,6 +18,7 @@ import {
   progressOf,
   type RunAnswer,
   rooflineClock,
+  type Trace,
   type Traffic,
   type WorldOptions,
 } from './core/pool';
@@ -37,7 +38,14 @@ export interface Simulated {
 
 /** One replica's run. */
 export interface SimulatedRun {
-  readonly traffic: { readonly requests: number; readonly promptTokens: number; readonly outputTokens: number };
+  readonly traffic: {
+    readonly requests: number;
+    /** Averages. */
+    readonly promptTokens: number;
+    readonly outputTokens: number;
+    /** Seconds from the first to the last that comes of its own accord: 0 is all at once. */
+    readonly seconds: number;
+  };
   readonly replicas: number;
   /** Blocks that requests can get, and tokens of one. */
   readonly blocks: number;
@@ -152,12 +160,16 @@ function studies(traffic: Traffic, options: WorldOptions, clock: Clock): Pick<Si
   };
 }
 
+/** Formats whose rows say when they came. */
+const timed = (trace: Trace | undefined): boolean => trace?.format === 'mooncake' || trace?.format === 'csv';
+
 const mean = (values: Int32Array): number => values.reduce((a, b) => a + b, 0) / Math.max(1, values.length);
 
-const sizesOf = ({ count, prompts, outputs }: Traffic): SimulatedRun['traffic'] => ({
+const sizesOf = ({ count, prompts, outputs, arrivals, after }: Traffic): SimulatedRun['traffic'] => ({
   requests: count,
   promptTokens: Math.round(mean(prompts)),
   outputTokens: Math.round(mean(outputs)),
+  seconds: arrivals.reduce((last, time, i) => ((after[i] ?? -1) < 0 ? Math.max(last, time) : last), 0),
 });
 
 function notesOf(plan: Plan, world: PlannedWorld, traffic: Traffic, asked: TrafficAsked): string[] {
@@ -166,6 +178,7 @@ function notesOf(plan: Plan, world: PlannedWorld, traffic: Traffic, asked: Traff
   return [
     ...(replicas > 1 ? [`One of ${replicas} replicas is simulated; requests are dealt to them in turn.`] : []),
     ...(asked.trace?.notes ?? []),
+    ...(asked.rate !== undefined && timed(asked.trace) ? ['The trace has its own times: the rate is not used.'] : []),
     ...world.notes,
     ...(long ? ['The traffic is too long for the studies of headroom and block size.'] : []),
     ...(machineOf(plan)

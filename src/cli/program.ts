@@ -17,7 +17,7 @@ const FORMS = ['shell', 'yaml', 'compose', 'kubernetes', 'vllm-config', 'triton'
 const EXITS = `
 Exit status:
   0  every launch was planned
-  1  some launch could not be planned, or a file could not be read or holds no launch
+  1  some launch could not be planned or simulated, or a file could not be read or holds no launch
   2  wrong usage
   3  every launch was planned, but a requirement is not met, or no change reaches the target
 When several apply, 2 comes before 1, and 1 before 3.

@@ -67,6 +67,7 @@ function oneLaunch({ plan, run, reason }: Simulated, places: Places): object {
     },
     model: plan.model?.id,
     workload: { ...plan.workload },
+    starts: plan.starts,
     simulated: run !== undefined,
     reason,
     run: run && runOf(run),

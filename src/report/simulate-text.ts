@@ -2,6 +2,7 @@
 import type { MissReason, RunAnswer, Spread } from '../core/pool';
 import { formatBytes, withCommas } from '../core/units';
 import { linesOf, type Position } from '../launch/lines';
+import type { Plan } from '../planner';
 import type { Simulated, SimulatedRun } from '../simulate';
 import { percent } from './amounts';
 import { clean } from './document';
@@ -37,7 +38,7 @@ function launchLines({ plan, run, reason }: Simulated, said: TrafficSaid, at: Po
     return [...row('Fits', 'not known'), ...row('At once', `not simulated: ${reason ?? ''}`), '', ...subject];
   }
   return [
-    ...row('Fits', fitsWords(run)),
+    ...row('Fits', fitsOrRefused(plan, run)),
     ...row('At once', atOnce(run.paged)),
     '',
     ...subject,
@@ -68,6 +69,13 @@ const counted = (value: number, word: string): string => `${n(value)} ${word}${v
 /** An average: one decimal says enough. */
 const average = (value: number): string => withCommas(Number(value.toFixed(1)));
 
+/** A server that does not start serves nobody; what it would do is still worth knowing. */
+function fitsOrRefused(plan: Plan, run: SimulatedRun): string {
+  return plan.starts === false
+    ? `no: ${plan.engine.title} will not start as written. If it did: ${fitsWords(run)}`
+    : fitsWords(run);
+}
+
 function fitsWords(run: SimulatedRun): string {
   const { requests, preemptions } = run.paged;
   const refused =
@@ -89,10 +97,10 @@ const atOnce = ({ inFlight, waiting }: RunAnswer): string =>
   `${counted(inFlight.peak, 'request')} at most, ${average(inFlight.mean)} on average; ${n(waiting.peak)} waiting at most`;
 
 function trafficWords(run: SimulatedRun, { trace, rate }: TrafficSaid): string {
-  const { requests, promptTokens, outputTokens } = run.traffic;
+  const { requests, promptTokens, outputTokens, seconds: last } = run.traffic;
   const some = `${counted(requests, 'request')}${run.replicas > 1 ? ' to this replica' : ''}`;
   if (trace) {
-    return `${some} of ${trace.file} (${trace.read.format ?? 'no known format'}), on average ${n(promptTokens)} + ${n(outputTokens)} tokens`;
+    return `${some} of ${trace.file} (${trace.read.format ?? 'no known format'}), on average ${n(promptTokens)} + ${n(outputTokens)} tokens, ${last > 0 ? `over ${seconds(last)}` : 'all at once'}`;
   }
   const arrive = rate === undefined ? 'all at once' : `${average(rate / run.replicas)} a second (Poisson)`;
   return `${some} of ${n(promptTokens)} + ${n(outputTokens)} tokens each, ${arrive}; no two prompts begin alike`;

@@ -111,7 +111,7 @@ function vllmV1World({ plan, blocks, usable, blockSize, maxLength, most }: Sizes
       maxLength,
       maxSequences: most,
       batchTokens,
-      inFlightTokens: batchTokens,
+      inFlightTokens: inFlightOf(plan, groups.specs) ?? batchTokens,
       caching: flagOf(plan, 'enable-prefix-caching') ?? groups.specs.every(({ kind }) => kind !== 'state'),
       chunkedPrefill: flagOf(plan, 'enable-chunked-prefill') ?? true,
       reserveWholePrompt: flagOf(plan, 'scheduler-reserve-full-isl') ?? since('0.19'),
@@ -138,11 +138,13 @@ const KINDS: Readonly<Record<string, GroupSpec['kind'] | undefined>> = {
   state: 'state',
 };
 
-function groupsOf({ kv, layers = [] }: Plan): Groups {
+function groupsOf(plan: Plan): Groups {
+  const { kv, layers = [] } = plan;
   const specs: GroupSpec[] = [];
   const notes = new Set<string>();
-  for (const group of kv?.layout.groups ?? []) {
-    const kind = KINDS[group.kind];
+  const held = kv?.layout.groupBlocks(plan.capacity?.maxLength ?? 1) ?? [];
+  for (const [at, group] of (kv?.layout.groups ?? []).entries()) {
+    const kind = stateKind(plan, held[at] ?? 1, KINDS[group.kind]);
     if (!kind) {
       return { reason: `Layers of the kind ${group.kind} are not simulated.` };
     }
@@ -151,10 +153,24 @@ function groupsOf({ kv, layers = [] }: Plan): Groups {
     if (windows.length > 1 && window > 0) {
       notes.add('Windows of several lengths are simulated as the longest.');
     }
-    const blockSize = kind === 'state' ? group.blockSize : group.blockSize * (kv?.layout.tokensPerSlot ?? 1);
+    const blockSize =
+      kind === 'state' || kind === 'snapshots' ? group.blockSize : group.blockSize * (kv?.layout.tokensPerSlot ?? 1);
     specs.push({ kind, blockSize, ...(window > 0 ? { window } : {}) });
   }
   return { specs, notes: [...notes] };
+}
+
+/** States are kept at block edges where a request holds more than the running one (mamba-cache-mode `align` or `all`). */
+const stateKind = (plan: Plan, held: number, kind: GroupSpec['kind'] | undefined): GroupSpec['kind'] | undefined =>
+  kind === 'state' && held > 1 && flagOf(plan, 'enable-prefix-caching') !== false ? 'snapshots' : kind;
+
+/** Tokens in flight, as the layout charges them to a window: its blocks are ⌈(window − 1 + in flight) ÷ block⌉ + 1. */
+function inFlightOf({ kv, capacity }: Plan, specs: readonly GroupSpec[]): number | undefined {
+  const at = specs.findIndex(({ kind }) => kind === 'sliding');
+  const { window = 0, blockSize = 1 } = specs[at] ?? {};
+  const blocks = kv?.layout.groupBlocks(capacity?.maxLength ?? 1)[at];
+  const tokens = blocks === undefined ? 0 : (blocks - 1) * blockSize - window + 1;
+  return tokens > 0 ? tokens : undefined;
 }
 
 function vllmV0World({ plan, blocks, blockSize, maxLength, most, hostBlocks }: Sizes): PlannedWorld {

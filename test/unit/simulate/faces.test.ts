@@ -58,8 +58,14 @@ test('text: whether it fits, how many at once, and times that are estimated', as
   expect(code).toBe(0);
 });
 
+test('what will not start is said first, and what it would do', async () => {
+  const { out } = await run(['simulate', L4, '--requests', '300']);
+  expect(out).toMatch(/^Fits {8}no: vLLM will not start as written\. If it did: no: \d+ preemptions/);
+});
+
 test('preemptions are the first thing said', async () => {
-  const { out, code } = await run(['simulate', L4, '--requests', '300']);
+  const text = readFileSync(L4, 'utf8').replace('131072', '8192');
+  const { out, code } = await run(['simulate', '-', '--name', 'compose.yaml', '--requests', '300'], text);
   expect(out).toMatch(/^Fits {8}no: \d+ preemptions of \d+ requests, [\d,]+ tokens computed again\n/);
   expect(code).toBe(0);
 });

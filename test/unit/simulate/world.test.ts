@@ -52,6 +52,28 @@ describe('the world of a plan', () => {
     expect(groups.filter(({ kind }) => kind === 'full')).toHaveLength(1);
   });
 
+  it('a window is charged with the two batches in flight that the layout counts', () => {
+    const world = worldOf(planOf('samples/vllm/gemma-3-27b.kubernetes.yaml'));
+    const tokens = 'options' in world && world.options.engine === 'vllm-v1' ? world.options.inFlightTokens : 0;
+    expect(Math.floor((tokens ?? 0) / 8192)).toBe(2);
+  });
+
+  it('states are kept at block edges with prefix caching, and once without', () => {
+    const kinds = (more: string) => {
+      const world = worldOf(
+        compose(
+          'vllm/vllm-openai:v0.28.0',
+          `--model Qwen/Qwen3-Next-80B-A3B-Instruct --kv-cache-memory-bytes 20G ${more}`,
+        ),
+      );
+      return 'options' in world && world.options.engine === 'vllm-v1'
+        ? world.options.groups.map(({ kind }) => kind)
+        : [];
+    };
+    expect(kinds('--enable-prefix-caching')).toContain('snapshots');
+    expect(kinds('--no-enable-prefix-caching')).toContain('state');
+  });
+
   it('an engine without a scheduler here is said', () => {
     expect(worldOf(planOf('samples/lmdeploy/qwen2.5-32b.compose.yaml'))).toMatchObject({
       reason: expect.stringContaining('LMDeploy is not simulated'),
