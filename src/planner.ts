@@ -193,7 +193,7 @@ interface Answer {
 
 function answerOf(start: Start, context: PlanContext): { readonly answer: Answer; readonly refused: boolean } {
   const { launch, engine, ask, found } = start;
-  const asked = versionOf(launch, ask, engine);
+  const asked = versionOf(launch, ask, engine, found);
   const unversioned: EngineVersion = {
     text: asked?.text ?? (engine.versions.at(-1) as string),
     origin: asked?.origin ?? { kind: 'default', text: 'newest known version' },

@@ -115,7 +115,7 @@ function lengthAbovePool({ layout, pool, capacity, verdict, optionOf }: Known): 
 function poolAboveLimits(known: Known): readonly Finding[] {
   const { layout, pool, capacity, optionOf } = known;
   const limit = capacity.engineLimit?.value;
-  if (limit === undefined || pool.parts) {
+  if (!limit || pool.parts) {
     return [];
   }
   const blocks = usable(pool);
