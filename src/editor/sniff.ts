@@ -4,6 +4,9 @@ import { ENGINE_NAMES } from './engine-names.generated';
 /** Languages of files that start an engine. The same list stands in the manifest's activation events. */
 export const LANGUAGES: readonly string[] = ['yaml', 'dockercompose', 'shellscript'];
 
+/** Files that start an engine in a language that editors do not know; in the manifest too. */
+export const FILE_NAMES: readonly string[] = ['config.pbtxt'];
+
 /** What is looked at: far beyond any launch file's start, and cheap (under a millisecond). */
 const LOOKED_AT = 512 * 1024;
 

@@ -64,6 +64,7 @@ suite('in launches of other engines', () => {
     'llama-cpp/llama-3.1-8b-slots.serve.sh',
     'ollama/gemma3-27b.compose.yaml',
     'ollama/llama3.1-8b.docker.sh',
+    'tensorrt-llm/config.pbtxt',
     'tensorrt-llm/gpt-oss-120b.serve.sh',
     'tensorrt-llm/llama-3.3-70b-fp8.compose.yaml',
     'lmdeploy/internlm2.5-7b-int8.serve.sh',

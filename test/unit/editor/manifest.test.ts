@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ENGINES } from '../../../src/core/engines';
 import { COMMANDS } from '../../../src/editor/command-names';
 import { ENGINE_NAMES } from '../../../src/editor/engine-names.generated';
-import { LANGUAGES, mayHoldLaunch } from '../../../src/editor/sniff';
+import { FILE_NAMES, LANGUAGES, mayHoldLaunch } from '../../../src/editor/sniff';
 
 const read = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 const manifest = JSON.parse(read('package.json'));
@@ -37,7 +37,10 @@ describe('manifest', () => {
   });
 
   it('wakes the extension for the languages it looks at, and for its own panel', () => {
-    const events = LANGUAGES.map((language) => `onLanguage:${language}`);
+    const events = [
+      ...LANGUAGES.map((language) => `onLanguage:${language}`),
+      ...FILE_NAMES.map((name) => `workspaceContains:**/${name}`),
+    ];
     expect(manifest.activationEvents).toEqual([...events, 'onWebviewPanel:kvPlanner.dashboard']);
   });
 
@@ -48,7 +51,7 @@ describe('manifest', () => {
 
 describe('the look before anything is loaded', () => {
   const samples = readdirSync(new URL('../../../samples/', import.meta.url), { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.(?:ya?ml|sh)$/.test(name))
+    .filter((name) => /\.(?:ya?ml|sh|pbtxt)$/.test(name))
     .map((name) => `samples/${name}`);
 
   it('knows the names of all engines (node scripts/make-from-engines.mjs writes them)', () => {
