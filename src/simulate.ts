@@ -15,8 +15,11 @@ import {
   fixedClock,
   type Headroom,
   headroomOf,
+  type Machine,
   progressOf,
+  type ResidencyRow,
   type RunAnswer,
+  residencyStudy,
   rooflineClock,
   type Trace,
   type Traffic,
@@ -62,6 +65,8 @@ export interface SimulatedRun {
   readonly headroom?: Headroom;
   /** Only for vLLM V1 with one block table. */
   readonly blockSizes?: readonly BlockSizeRow[];
+  /** What becomes of conversations between turns, by think time. Only for vLLM V1, and traffic that has conversations. */
+  readonly residency?: readonly ResidencyRow[];
   /** False: the speed of the GPU is not known, and the times of the answers mean nothing. */
   readonly timed: boolean;
   readonly notes: readonly string[];
@@ -101,7 +106,7 @@ export function simulate(plan: Plan, asked: TrafficAsked, progress?: Progress): 
       slots: options.engine === 'llama.cpp',
       ...served(traffic, options, clock, progress),
       contiguous: withoutPaging(plan, traffic, options, clock),
-      ...studies(traffic, options, clock),
+      ...studies(traffic, options, clock, speed?.machine),
       timed: speed !== undefined,
       notes: [...notesOf(plan, world, traffic, asked), ...(speed?.notes ?? [])],
     },
@@ -145,7 +150,12 @@ function withoutPaging(plan: Plan, traffic: Traffic, world: WorldOptions, clock:
   );
 }
 
-function studies(traffic: Traffic, options: WorldOptions, clock: Clock): Pick<SimulatedRun, 'headroom' | 'blockSizes'> {
+function studies(
+  traffic: Traffic,
+  options: WorldOptions,
+  clock: Clock,
+  machine: Machine | undefined,
+): Pick<SimulatedRun, 'headroom' | 'blockSizes' | 'residency'> {
   if (options.engine !== 'vllm-v1' || traffic.count > STUDIED_REQUESTS) {
     return {};
   }
@@ -156,6 +166,9 @@ function studies(traffic: Traffic, options: WorldOptions, clock: Clock): Pick<Si
     headroom: headroomOf(traffic, options, clock),
     ...(only?.kind === 'full' && others.length === 0
       ? { blockSizes: blockSizeStudy(traffic, { ...options, tokens }, clock, sizes) }
+      : {}),
+    ...(traffic.sessions.some((session) => session >= 0)
+      ? { residency: residencyStudy(traffic, options, clock, machine) }
       : {}),
   };
 }

@@ -53,6 +53,7 @@ const SIMULATE_EXAMPLES = `
 Examples:
   kv-planner simulate compose.yaml
   kv-planner simulate compose.yaml --requests 5000 --rate 20 --prompt 2000 --output 300
+  kv-planner simulate compose.yaml --turns 6 --think 45 --system 1500 --rate 2
   kv-planner simulate serve.sh --trace conversation_trace.jsonl.gz --gpu H100-80GB --format json
 
 A trace is JSON lines of Mooncake, CSV of Azure or BurstGPT, ShareGPT conversations or a result of vLLM's benchmark,
@@ -219,6 +220,9 @@ interface RawSimulate extends Asked {
   readonly requests?: number;
   readonly rate?: number;
   readonly seed: number;
+  readonly turns?: number;
+  readonly think: number;
+  readonly system?: number;
   readonly format: (typeof SIMULATE_FORMATS)[number];
 }
 
@@ -232,12 +236,24 @@ function simulateCommand(program: Command, run: Commands['simulate']): void {
       rate,
     )
     .option('--seed <S>', 'of what is drawn by chance', wholeNumber(0), 1)
+    .addOption(
+      new Option('--turns <N>', 'conversations of N turns; the prompt is each turn’s message')
+        .argParser(wholeNumber(1))
+        .conflicts('trace'),
+    )
+    .option('--think <SECONDS>', 'between two turns, on average', rate, 30)
+    .addOption(
+      new Option('--system <N>', 'tokens of a system prompt that all prompts begin with')
+        .argParser(wholeNumber(1))
+        .conflicts('trace'),
+    )
     .addOption(new Option('--format <FORMAT>', 'how to print it').choices(SIMULATE_FORMATS).default('text'))
     .addHelpText('after', SIMULATE_EXAMPLES + EXITS)
     .action(async (files: string[], raw: RawSimulate, command: Command) => {
       await checkEngine(raw.engine, command);
-      const { trace, requests, seed, format } = raw;
-      await run({ ...filesAsked(files, raw, command), trace, requests, rate: raw.rate, seed, format });
+      const { trace, requests, seed, turns, think, system, format } = raw;
+      const traffic = { trace, requests, rate: raw.rate, seed, turns, think, system };
+      await run({ ...filesAsked(files, raw, command), ...traffic, format });
     });
 }
 

@@ -15,6 +15,12 @@ export interface SimulateOptions extends FilesAsked {
   /** Requests a second, all replicas together. */
   readonly rate?: number;
   readonly seed: number;
+  /** Turns of a conversation; without it every request stands alone. */
+  readonly turns?: number;
+  /** Seconds between two turns, on average. */
+  readonly think: number;
+  /** Tokens that all generated prompts begin with. */
+  readonly system?: number;
   readonly format: (typeof SIMULATE_FORMATS)[number];
 }
 
@@ -43,9 +49,11 @@ interface TrafficRead {
   readonly failed: boolean;
 }
 
-async function trafficOf({ trace: file, requests, rate, seed }: SimulateOptions, io: Io): Promise<TrafficRead> {
+async function trafficOf(options: SimulateOptions, io: Io): Promise<TrafficRead> {
+  const { trace: file, requests, rate, seed, turns, think, system: sharedTokens } = options;
   if (file === undefined) {
-    return { said: { requests: requests ?? REQUESTS, rate, seed }, failed: false };
+    const chat = turns === undefined ? undefined : { turns, thinkSeconds: think };
+    return { said: { requests: requests ?? REQUESTS, rate, seed, chat, sharedTokens }, failed: false };
   }
   const { trace, error } = await readTrace(file, { rate, seed, mostRequests: requests });
   for (const { line, message } of trace?.problems ?? []) {
@@ -69,6 +77,8 @@ async function simulated(options: SimulateOptions, said: TrafficSaid, io: Io): P
     requests: said.requests ?? REQUESTS,
     rate: said.rate,
     seed: said.seed,
+    chat: said.chat,
+    sharedTokens: said.sharedTokens,
   };
   const progress = progressBar(io);
   const files = (await planFiles(options, io)).map(

@@ -1,5 +1,5 @@
 /** Simulations as JSON, schema `kv-planner/simulate@1`. This file and `schema/simulate.schema.json` spell the contract. */
-import type { ContiguousAnswer, RunAnswer, Trace } from '../core/pool';
+import type { ContiguousAnswer, ResidencyRow, RunAnswer, Trace } from '../core/pool';
 import { linesOf, type Position } from '../launch/lines';
 import type { Simulated, SimulatedRun } from '../simulate';
 import type { PlannedFile } from './planned';
@@ -17,6 +17,8 @@ export interface TrafficSaid {
   readonly requests?: number;
   readonly rate?: number;
   readonly seed: number;
+  readonly chat?: { readonly turns: number; readonly thinkSeconds: number };
+  readonly sharedTokens?: number;
 }
 
 type Places = (offset: number) => Position;
@@ -40,11 +42,13 @@ export function simulateJson(files: readonly SimulatedFile[], traffic: TrafficSa
   });
 }
 
-function trafficOf({ trace, requests, rate, seed }: TrafficSaid): object {
+function trafficOf({ trace, requests, rate, seed, chat, sharedTokens }: TrafficSaid): object {
   return {
     requests,
     rate,
     seed,
+    chat,
+    sharedTokens,
     trace: trace && {
       file: trace.file,
       format: trace.read.format,
@@ -92,9 +96,20 @@ function runOf(run: SimulatedRun): object {
       tailWaste: share(row.tailWaste),
       hitRate: share(row.hitRate),
     })),
+    residency: run.residency?.map(residency),
     notes: run.notes,
   };
 }
+
+/** Seconds of thinking: no upper end where there is none. */
+const residency = ({ from, to, survival, cachedShare, recomputeSeconds, ...rest }: ResidencyRow): object => ({
+  fromSeconds: from,
+  toSeconds: Number.isFinite(to) ? to : undefined,
+  survival: share(survival),
+  cachedShare: share(cachedShare),
+  estimatedRecomputeSeconds: recomputeSeconds,
+  ...rest,
+});
 
 /** All of the traffic was served, and nobody had to give way. */
 export const fits = ({ paged }: SimulatedRun): boolean =>

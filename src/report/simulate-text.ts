@@ -1,5 +1,5 @@
 /** Simulations for a terminal: whether the traffic fits and how many ran at once, then where the room and the time went. */
-import type { MissReason, RunAnswer, Spread } from '../core/pool';
+import type { MissReason, ResidencyRow, RunAnswer, Spread } from '../core/pool';
 import { formatBytes, withCommas } from '../core/units';
 import { linesOf, type Position } from '../launch/lines';
 import type { Plan } from '../planner';
@@ -50,6 +50,7 @@ function launchLines({ plan, run, reason }: Simulated, said: TrafficSaid, at: Po
     ...section('Contiguous slabs on the same bytes', contiguousRows(run, row), style),
     ...section('Estimated times', timeRows(run, row), style),
     ...section('Headroom', headroomRows(run, plan.kv?.layout.bytesPerBlock.value, row), style),
+    ...section('Conversations between turns, by seconds of thinking', residencyRows(run), style),
     ...section('Block sizes, same traffic and bytes', sizeRows(run), style),
     ...section(
       'Notes',
@@ -96,14 +97,18 @@ function fitsWords(run: SimulatedRun): string {
 const atOnce = ({ inFlight, waiting }: RunAnswer): string =>
   `${counted(inFlight.peak, 'request')} at most, ${average(inFlight.mean)} on average; ${n(waiting.peak)} waiting at most`;
 
-function trafficWords(run: SimulatedRun, { trace, rate }: TrafficSaid): string {
+function trafficWords(run: SimulatedRun, { trace, rate, chat, sharedTokens }: TrafficSaid): string {
   const { requests, promptTokens, outputTokens, seconds: last } = run.traffic;
   const some = `${counted(requests, 'request')}${run.replicas > 1 ? ' to this replica' : ''}`;
   if (trace) {
     return `${some} of ${trace.file} (${trace.read.format ?? 'no known format'}), on average ${n(promptTokens)} + ${n(outputTokens)} tokens, ${last > 0 ? `over ${seconds(last)}` : 'all at once'}`;
   }
   const arrive = rate === undefined ? 'all at once' : `${average(rate / run.replicas)} a second (Poisson)`;
-  return `${some} of ${n(promptTokens)} + ${n(outputTokens)} tokens each, ${arrive}; no two prompts begin alike`;
+  const begin =
+    sharedTokens === undefined ? 'no two begin alike' : `all begin with the same ${counted(sharedTokens, 'token')}`;
+  return chat
+    ? `${some} in conversations of ${counted(chat.turns, 'turn')} with ${seconds(chat.thinkSeconds)} between them, on average ${n(promptTokens)} + ${n(outputTokens)} tokens, begun ${arrive}; ${begin}`
+    : `${some} of ${n(promptTokens)} + ${n(outputTokens)} tokens each, ${arrive}; ${begin}`;
 }
 
 function poolWords({ blocks, blockSize, slots, paged }: SimulatedRun, bytes: number | undefined): string {
@@ -215,6 +220,30 @@ function headroomRows({ headroom, blocks }: SimulatedRun, perBlock: number | und
   const words =
     spare >= 0 ? `${counted(spare, 'block')} fewer than this pool` : `${counted(-spare, 'block')} more than this pool`;
   return row('  Never', `preempts from ${counted(headroom.blocks, 'block')} on${size}: ${words}`);
+}
+
+/** Advice of the study, in words. */
+const ADVICE: Readonly<Record<ResidencyRow['advice'], string>> = {
+  'prefix cache': 'rely on the prefix cache',
+  'keep resident': 'keep it resident',
+  recompute: 'compute it again',
+};
+
+function residencyRows({ residency = [] }: SimulatedRun): string[] {
+  if (residency.length === 0) {
+    return [];
+  }
+  const cells = residency.map((r) => [
+    Number.isFinite(r.to) ? `${r.from} to ${r.to}` : `${r.from} and more`,
+    n(r.turns),
+    percent(r.survival),
+    n(r.keepBlockSeconds),
+    r.recomputeSeconds === undefined ? '' : seconds(r.recomputeSeconds),
+    ADVICE[r.advice],
+  ]);
+  return [['seconds', 'turns', 'still cached', 'block-seconds', 'est. recompute', 'cheapest'], ...cells].map(
+    (line) => `  ${line.map((cell, i) => cell.padStart(i === 5 ? 25 : 14)).join('')}`,
+  );
 }
 
 function sizeRows({ blockSizes = [] }: SimulatedRun): string[] {

@@ -34,6 +34,7 @@ const MOONCAKE = [
 test.each([
   [[L4, ...FEW], 0],
   [[LLAMA, ...FEW, '--rate', '2.5', '--seed', '7'], 0],
+  [[LLAMA, ...FEW, '--turns', '4', '--think', '20', '--system', '500', '--rate', '2'], 0],
   [['samples/vllm/gemma-3-27b.kubernetes.yaml', ...FEW], 0],
   [['samples/vllm/deepseek-r1.serve.sh', 'samples/sglang/deepseek-v3.launch.sh', ...FEW], 0],
   [['samples/sglang/qwen3-next.compose.yaml', 'samples/tensorrt-llm/gpt-oss-120b.serve.sh', ...FEW], 0],
@@ -56,6 +57,14 @@ test('text: whether it fits, how many at once, and times that are estimated', as
   expect(out).toMatch(/ITL +estimated median/);
   expect(out).toMatch(/Never +preempts from [\d,]+ blocks on/);
   expect(code).toBe(0);
+});
+
+test('conversations: what is left of them after each think time, and what is cheapest then', async () => {
+  const chat = ['--turns', '4', '--think', '20', '--system', '500', '--rate', '2'];
+  const { out } = await run(['simulate', LLAMA, ...FEW, ...chat]);
+  expect(out).toMatch(/conversations of 4 turns with 20 s between them.*\n.*all begin with the same\s+500 tokens/);
+  expect(out).toMatch(/3 to 10 +\d+ +100 % .*rely on the prefix cache/);
+  expect((await run(['simulate', LLAMA, ...chat, '--trace', 'a.jsonl'])).code).toBe(2);
 });
 
 test('what will not start is said first, and what it would do', async () => {
