@@ -328,3 +328,20 @@ describe('the pool', () => {
     expect(plan.findings.find((f) => f.code === 'admission')?.message).toContain(said);
   });
 });
+
+describe('a share above SGLang’s own choice', () => {
+  const card = { gpu: 'H100-80GB' };
+  const found = (args: string) =>
+    planOf(`--model ${LLAMA}${args}`, card).findings.find((f) => f.code === 'rest-below-default');
+
+  it('risks running out while serving', () => {
+    const finding = found(' --mem-fraction-static 0.95');
+    expect(finding?.message).toMatch(
+      /^mem-fraction-static 0\.95 leaves 3\.9\d GiB .* would leave \d+\.\d+ GiB here \(0\.8\d+\)/,
+    );
+    const [fix] = finding?.fixes ?? [];
+    expect(found(` --mem-fraction-static ${fix?.value}`)).toBeUndefined();
+  });
+
+  it.each(['', ' --mem-fraction-static 0.7'])('is not “%s”', (args) => expect(found(args)).toBeUndefined());
+});

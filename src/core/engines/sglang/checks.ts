@@ -9,7 +9,7 @@ import { settingsOf } from './settings';
 type Case = Checked<SglangConfiguration>;
 
 export const checksOf = (checked: Case): readonly Finding[] =>
-  [noMemory, cappedByStates, repeatedLatents, admission].flatMap((check) => check(checked));
+  [noMemory, restBelowDefault, cappedByStates, repeatedLatents, admission].flatMap((check) => check(checked));
 
 /** Source: SGLang 0.5.18, srt/mem_cache/kv_cache_configurator.py. */
 function noMemory(checked: Case): readonly Finding[] {
@@ -44,6 +44,29 @@ function noMemory(checked: Case): readonly Finding[] {
       ...moreGpus(checked),
     ],
   );
+}
+
+/** Running out at the start and running out while serving need opposite moves: a share above its own choice risks the second. */
+function restBelowDefault({ asked, budget, configuration: c, whatIf }: Case): readonly Finding[] {
+  const written = settingsOf(asked.settings).number('mem-fraction-static');
+  const usual = written === undefined ? undefined : whatIf({ 'mem-fraction-static': null })?.configuration.share;
+  if (written === undefined || !budget || !usual || written <= usual.share.high) {
+    return [];
+  }
+  const free = budget.total.value - budget.other.figure.value;
+  const left = (share: number) => formatBytes((1 - share) * free);
+  const value = usual.share.value.toFixed(3);
+  return [
+    {
+      code: 'rest-below-default',
+      severity: 'information',
+      option: 'mem-fraction-static',
+      message: `mem-fraction-static ${written} leaves ${left(written)} for activations and graphs; SGLang ${c.version.text} itself would leave ${left(usual.share.value)} here (${value}). The risk is to run out of memory while serving: then lower it. Raise it only if the start says that weights leave none.`,
+      fixes: [
+        { title: `Set mem-fraction-static to ${value}, SGLang’s own choice`, option: 'mem-fraction-static', value },
+      ],
+    },
+  ];
 }
 
 /** The fewest GPUs for each layer with which it starts. */
