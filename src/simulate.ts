@@ -26,7 +26,7 @@ import {
   type WorldOptions,
 } from './core/pool';
 import type { Plan } from './planner';
-import { machineOf } from './simulate/machine';
+import { type Estimated, machineOf } from './simulate/machine';
 import { type TrafficAsked, trafficOf } from './simulate/traffic';
 import { contiguousOf, type PlannedWorld, worldOf } from './simulate/world';
 
@@ -93,7 +93,8 @@ export function simulate(plan: Plan, asked: TrafficAsked, progress?: Progress): 
   if (traffic.count === 0) {
     return { plan, reason: 'There is no request to serve.' };
   }
-  const speed = machineOf(plan);
+  const found = machineOf(plan);
+  const speed = 'machine' in found ? found : undefined;
   const clock = clockOf(speed);
   const { options } = world;
   return {
@@ -108,12 +109,15 @@ export function simulate(plan: Plan, asked: TrafficAsked, progress?: Progress): 
       contiguous: withoutPaging(plan, traffic, options, clock),
       ...studies(traffic, options, clock, speed?.machine),
       timed: speed !== undefined,
-      notes: [...notesOf(plan, world, traffic, asked), ...(speed?.notes ?? [])],
+      notes: [
+        ...notesOf(plan, world, traffic, asked),
+        ...('reason' in found ? [`${found.reason} Every step is taken to last as long.`] : found.notes),
+      ],
     },
   };
 }
 
-function clockOf(speed: ReturnType<typeof machineOf>): Clock {
+function clockOf(speed: Estimated | undefined): Clock {
   if (!speed) {
     return fixedClock(UNKNOWN_STEP);
   }
@@ -185,6 +189,17 @@ const sizesOf = ({ count, prompts, outputs, arrivals, after }: Traffic): Simulat
   seconds: arrivals.reduce((last, time, i) => ((after[i] ?? -1) < 0 ? Math.max(last, time) : last), 0),
 });
 
+/** Answers end at the longest request, and nobody counts them as refused. */
+function tooLong({ capacity }: Plan, { prompts, limits }: Traffic): string[] {
+  const most = capacity?.maxLength ?? Number.POSITIVE_INFINITY;
+  const cut = prompts.filter((prompt, i) => prompt < most && prompt + (limits[i] ?? 0) > most).length;
+  return cut === 0
+    ? []
+    : [
+        `${cut} requests ask for more than ${most} tokens in all: their answers are cut there. An API may refuse them instead.`,
+      ];
+}
+
 function notesOf(plan: Plan, world: PlannedWorld, traffic: Traffic, asked: TrafficAsked): string[] {
   const replicas = plan.placement?.replicas ?? 1;
   const long = world.options.engine === 'vllm-v1' && traffic.count > STUDIED_REQUESTS;
@@ -194,8 +209,6 @@ function notesOf(plan: Plan, world: PlannedWorld, traffic: Traffic, asked: Traff
     ...(asked.rate !== undefined && timed(asked.trace) ? ['The trace has its own times: the rate is not used.'] : []),
     ...world.notes,
     ...(long ? ['The traffic is too long for the studies of headroom and block size.'] : []),
-    ...(machineOf(plan)
-      ? []
-      : ['The speed of the GPU is not known: times are left out, and every step takes as long.']),
+    ...tooLong(plan, traffic),
   ];
 }

@@ -79,7 +79,7 @@ function translateOne(option: LaunchOption, source: Engine, target: Engine, vers
   const spec = option.spec as OptionSpec;
   const { role } = spec;
   if (role === undefined) {
-    return { why: `${target.title} has no counterpart that is known` };
+    return { why: `not translated: say it to ${target.title} in its own words` };
   }
   const found = counterparts(target, role, spec, version);
   if (found.length === 0) {
@@ -94,6 +94,11 @@ function translateOne(option: LaunchOption, source: Engine, target: Engine, vers
   const share = shareClash(spec, found[0] as OptionSpec, source, target);
   if (share !== undefined) {
     return { why: share };
+  }
+  const to = found[0] as OptionSpec;
+  if (spec.ofAll !== to.ofAll) {
+    const [all, one] = spec.ofAll ? [spec, to] : [to, spec];
+    return { why: `${all.name} is of all requests together, ${one.name} of one` };
   }
   const all = role === 'kv-dtype' ? found : found.slice(0, 1);
   const made = all.flatMap((to) => {

@@ -71,10 +71,18 @@ function cells({ plan, asWritten }: ComparedEngine): string[] {
     kv ? formatBytes(Math.round(kv.layout.bytesPerToken.value)) : UNKNOWN,
     kv ? blockText(kv.layout) : UNKNOWN,
     capacity ? withCommas(capacity.maxLength) : UNKNOWN,
-    fits === undefined ? UNKNOWN : `${interval ? '~' : ''}${withCommas(fits)}${interval && ` (${interval})`}`,
-    capacity ? LIMITS[capacity.limitedBy] : UNKNOWN,
+    isTooLong(plan)
+      ? 'none: too long'
+      : fits === undefined
+        ? UNKNOWN
+        : `${interval ? '~' : ''}${withCommas(fits)}${interval && ` (${interval})`}`,
+    capacity ? (isTooLong(plan) ? 'longest request' : LIMITS[capacity.limitedBy]) : UNKNOWN,
   ];
 }
+
+/** The workload is longer than a request may be. */
+const isTooLong = ({ capacity }: Plan): boolean =>
+  capacity !== undefined && capacity.workload.prompt + capacity.workload.output > capacity.maxLength;
 
 const shortVerdict = (plan: Plan): string =>
   ({ Starts: 'yes', 'Will not start': 'no', 'May not start': 'maybe' })[verdict(plan)] ?? verdict(plan).toLowerCase();

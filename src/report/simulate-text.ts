@@ -202,7 +202,7 @@ function timeRows({ paged, contiguous, timed }: SimulatedRun, row: Row): string[
   return [
     ...row('  Queueing', `estimated ${spread(times.queueing)}`),
     ...row('  TTFT', `estimated ${spread(times.timeToFirstToken)}`),
-    ...(times.interTokenLatency.count > 0 ? row('  ITL', `estimated ${spread(times.interTokenLatency)}`) : []),
+    ...(times.interTokenLatency.count > 0 ? row('  TPOT', `estimated ${spread(times.interTokenLatency)}`) : []),
     ...row(
       '  Whole run',
       `estimated ${seconds(times.seconds)}${beside}, ${n(times.outputTokensPerSecond)} output tokens a second`,
@@ -241,7 +241,7 @@ function residencyRows({ residency = [] }: SimulatedRun): string[] {
     r.recomputeSeconds === undefined ? '' : seconds(r.recomputeSeconds),
     ADVICE[r.advice],
   ]);
-  return [['seconds', 'turns', 'still cached', 'block-seconds', 'est. recompute', 'cheapest'], ...cells].map(
+  return [['seconds', 'turns', 'still cached', 'block-seconds', 'est. compute', 'cheapest'], ...cells].map(
     (line) => `  ${line.map((cell, i) => cell.padStart(i === 5 ? 25 : 14)).join('')}`,
   );
 }

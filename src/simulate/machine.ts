@@ -12,15 +12,21 @@ export interface Estimated {
 /** Seconds a step takes beside reading and computing (scheduler, sampling, launches): a round guess, part of the estimate. */
 const OVERHEAD_SECONDS = 0.003;
 
-/** The machine of one GPU; undefined where its speed or the model's size is not known. */
-export function machineOf(plan: Plan): Estimated | undefined {
+/** The machine of one GPU, or why it is not known. */
+export function machineOf(plan: Plan): Estimated | { readonly reason: string } {
   const { model, kv, placement, budget } = plan;
   const { bandwidthGBs, teraflops, computeCapability } = plan.hardware?.gpu ?? {};
-  const weights = budget?.weights.figure.value;
-  if (!model?.parameters || !kv || !placement || weights === undefined || !bandwidthGBs || !teraflops) {
-    return undefined;
+  const gpus = (placement?.tensor ?? 1) * (placement?.pipeline ?? 1);
+  // Without a budget the KV bytes were given: an even share of the weights is near enough for an estimate.
+  const weights = budget?.weights.figure.value ?? (model?.weights && model.weights.bytes / gpus);
+  if (isPartlyOnHost(plan)) {
+    return {
+      reason: 'Layers in the host’s memory pass through the CPU, whose speed is not known: times are left out.',
+    };
   }
-  const gpus = placement.tensor * placement.pipeline;
+  if (!model?.parameters || !kv || !placement || weights === undefined || !bandwidthGBs || !teraflops) {
+    return { reason: 'The speed of the GPU or the size of the model is not known: times are left out.' };
+  }
   const machine: Machine = {
     bytesPerSecond: bandwidthGBs * 1e9,
     operationsPerSecond: teraflops * 1e12,
@@ -41,6 +47,9 @@ export function machineOf(plan: Plan): Estimated | undefined {
         : [],
   };
 }
+
+const isPartlyOnHost = ({ findings }: Plan): boolean =>
+  findings.some(({ code }) => code === 'layers-on-host' || code === 'kv-on-host' || code === 'fit-moves-layers');
 
 /** Parameters that one token is multiplied with: of the experts only those it is sent to; with the input embedding, a little more. */
 function activeParameters({ model }: Plan): number {

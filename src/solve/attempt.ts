@@ -57,7 +57,8 @@ function made(scratch: Scratch, changes: Changes): Attempt | undefined {
   }
   const { capacity, placement } = plan;
   const replicas = placement?.replicas ?? 1;
-  const accepts = plan.planned && plan.starts === true && capacity && capacity.maxLength >= demand.length;
+  const accepts =
+    plan.planned && plan.starts === true && !movesLayers(plan) && capacity && capacity.maxLength >= demand.length;
   return {
     changes,
     text: edited.text,
@@ -67,6 +68,9 @@ function made(scratch: Scratch, changes: Changes): Attempt | undefined {
     gpus: placement ? gpusOf(placement) : 1,
   };
 }
+
+/** It would start, and every token would pass through the CPU: no answer to how a GPU can serve more. */
+const movesLayers = ({ findings }: Plan): boolean => findings.some(({ code }) => code === 'fit-moves-layers');
 
 /** Attention that is data parallel divides the GPUs of a tensor group: its replicas need no others. */
 export const gpusOf = ({ tensor, pipeline, replicas, attentionData }: NonNullable<Plan['placement']>): number =>

@@ -87,6 +87,8 @@ export interface OptionSpec {
   readonly role?: OptionRole;
   /** What a memory share is a share of: two engines mean the same by it or they do not. */
   readonly shareOf?: ShareOf;
+  /** A length of all requests together, where other engines ask for that of one. */
+  readonly ofAll?: true;
   /** Environment variable that sets it. */
   readonly env?: string;
   readonly since?: string;

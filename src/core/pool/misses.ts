@@ -40,6 +40,8 @@ export interface Misses {
   /** First blocks without adapter and salt, and first tokens. */
   readonly plain: Seen;
   readonly firsts: Seen;
+  /** Some request had an adapter or a salt. */
+  keyed: boolean;
 }
 
 export function createMisses(blocks: number): Misses {
@@ -54,6 +56,7 @@ export function createMisses(blocks: number): Misses {
     seen: createSeen(size),
     plain: createSeen(65536),
     firsts: createSeen(65536),
+    keyed: false,
   };
 }
 
@@ -89,10 +92,12 @@ export function missReason(misses: Misses, lookup: Lookup): MissReason {
   }
   const [lo, hi] = plainHash(text, blockSize);
   if (hasSeen(misses.plain, lo, hi)) {
-    return 'adapter-or-salt';
+    return misses.keyed || isKeyed(text) ? 'adapter-or-salt' : 'evicted'; // without either, `seen` forgot it
   }
   return hasSeen(misses.firsts, ...firstToken(text)) ? 'shorter-than-a-block' : 'first-block-differs';
 }
+
+const isKeyed = ({ adapter, salt }: Text): boolean => adapter !== 0 || salt !== 0;
 
 function plainHash(text: Text, blockSize: number): readonly [number, number] {
   const plain = { ...text, adapter: 0, salt: 0 };
@@ -113,6 +118,7 @@ export function noteMiss(misses: Misses, reason: MissReason, lookup: Lookup): vo
   misses.requests[reason]++;
   misses.tokens[reason] += lookup.mostTokens + 1 - lookup.hitTokens;
   const { plain, firsts } = misses;
+  misses.keyed ||= isKeyed(lookup.text);
   if (lookup.mostTokens >= lookup.blockSize) {
     const [lo, hi] = plainHash(lookup.text, lookup.blockSize);
     plain.lo[lo & plain.mask] = lo;

@@ -56,7 +56,7 @@ export function createTraceReader(options: TraceOptions = {}): TraceReader {
     fail: (message) => complain(state, state.line, message),
     end: () => {
       if (state.mode === undefined) {
-        pending = openMode(state, `${pending}\n`);
+        pending = takeWhatIsWhole(state, openMode(state, `${pending}\n`));
       }
       finishPending(state, pending);
       const { traffic, notes } = trafficOfRows(state.format, state.taken, options);

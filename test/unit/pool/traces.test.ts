@@ -155,6 +155,15 @@ describe('trace files', () => {
     }
   });
 
+  it('a list on one line, without an end of the line', () => {
+    const row = { timestamp: 0, input_length: 600, output_length: 5, hash_ids: [0, 1] };
+    for (const rows of [[row], [row, row], []]) {
+      const reader = createTraceReader();
+      reader.push(JSON.stringify(rows));
+      expect(reader.end()).toMatchObject({ rows: rows.length, problemCount: rows.length === 0 ? 1 : 0 });
+    }
+  });
+
   it('a damaged archive is told', async () => {
     const { problems } = await readTrace(inPieces(gzipSync(MOONCAKE).subarray(0, 60)));
     expect(problems[0]?.message).toContain('could not be read to its end');

@@ -54,7 +54,7 @@ test('text: whether it fits, how many at once, and times that are estimated', as
   expect(lines[0]).toBe('Fits        yes: all 60 requests served without preempting');
   expect(lines[1]).toMatch(/^At once {5}60 requests at most, [\d.]+ on average; \d+ waiting at most$/);
   expect(out).toMatch(/TTFT +estimated median/);
-  expect(out).toMatch(/ITL +estimated median/);
+  expect(out).toMatch(/TPOT +estimated median/);
   expect(out).toMatch(/Never +preempts from [\d,]+ blocks on/);
   expect(code).toBe(0);
 });
@@ -84,7 +84,7 @@ test('times are left out where the GPU is not known', async () => {
   const text = 'services:\n  x:\n    image: vllm/vllm-openai:v0.28.0\n    command: --model Qwen/Qwen3-8B\n';
   const { out } = await run(args, text);
   expect(out).not.toContain('TTFT');
-  expect(out).toContain('speed of the GPU is not known');
+  expect(out).toContain('speed of the GPU or the size of the model is not known');
 });
 
 test('an engine without a scheduler here', async () => {

@@ -4,7 +4,7 @@ import { describe, expect, it, test } from 'vitest';
 import type { Overrides, Plan } from '../../../src/planner';
 import { planText } from '../../../src/planner';
 import { simulate } from '../../../src/simulate';
-import { machineOf } from '../../../src/simulate/machine';
+import { type Estimated, machineOf } from '../../../src/simulate/machine';
 import { contiguousOf, worldOf } from '../../../src/simulate/world';
 
 function planOf(file: string, flags: Overrides = {}): Plan {
@@ -101,16 +101,22 @@ test('as many contiguous slabs as the report counts', () => {
 
 describe('the machine', () => {
   it('is one GPU of the catalogue', () => {
-    const speed = machineOf(planOf(L4));
-    expect(speed?.machine).toMatchObject({ bytesPerSecond: 300e9, operationsPerSecond: 121e12, bytesPerToken: 131072 });
-    expect(speed?.machine.operationsPerToken).toBeCloseTo(2 * 8.03e9, -8);
+    const speed = machineOf(planOf(L4)) as Estimated;
+    expect(speed.machine).toMatchObject({ bytesPerSecond: 300e9, operationsPerSecond: 121e12, bytesPerToken: 131072 });
+    expect(speed.machine.operationsPerToken).toBeCloseTo(2 * 8.03e9, -8);
     // 4 × 32 heads × 128 × 32 layers
-    expect(speed?.machine.operationsPerPair).toBe(524288);
+    expect(speed.machine.operationsPerPair).toBe(524288);
+  });
+  it('is known as well where the KV bytes are given, and not where layers live on the host', () => {
+    expect(machineOf(planOf(L4, { 'kv-memory': '4GiB' }))).toMatchObject({ machine: { bytesPerSecond: 300e9 } });
+    const model = '-hf bartowski/Meta-Llama-3.1-8B-Instruct-GGUF:Q4_K_M';
+    const host = compose('ghcr.io/ggml-org/llama.cpp:server-cuda', `${model} -c 8192 -ngl 4`);
+    expect(machineOf(host)).toMatchObject({ reason: expect.stringContaining('host') });
   });
   it('counts only the experts that a token is sent to', () => {
-    const { machine } = machineOf(planOf('samples/llama-cpp/gpt-oss-20b.compose.yaml')) ?? {};
+    const { machine } = machineOf(planOf('samples/llama-cpp/gpt-oss-20b.compose.yaml')) as Estimated;
     // The model card: 3.6 B of 20.9 B parameters are active; the input embedding's 201,088 × 2,880 are looked up.
-    const active = (machine?.operationsPerToken ?? 0) / 2 - 201088 * 2880;
+    const active = (machine.operationsPerToken ?? 0) / 2 - 201088 * 2880;
     expect(active / 1e9).toBeCloseTo(3.6, 1);
   });
 });

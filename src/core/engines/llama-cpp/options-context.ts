@@ -18,6 +18,7 @@ export const CONTEXT_OPTIONS: readonly OptionSpec[] = tableOf(SOURCE, [
     min: 0,
     env: 'LLAMA_ARG_CTX_SIZE',
     role: 'max-length',
+    ofAll: true,
     defaults: [
       { value: 512 },
       { since: 'b3088', value: 0, text: '0: the model’s own length' },
