@@ -13,10 +13,13 @@ export interface Found {
 const changesOf = (taken: Taken): Changes =>
   Object.assign({}, ...[...taken].map(([lever, step]) => lever.at(step))) as Changes;
 
+/** A length of all requests together is rounded up for each, so it takes several to come near. */
+const ROUNDS = 12;
+
 /** What the target demands of limits whatever else is changed: a length that is accepted, sequences that may run. */
 export function settled(scratch: Scratch, changes: Changes, names: OptionNames): Attempt | undefined {
   let now = attempt(scratch, changes);
-  for (let round = 0; now && round < 4; round++) {
+  for (let round = 0; now && round < ROUNDS; round++) {
     const more = demanded(now, scratch, names);
     if (Object.entries(more).every(([option, value]) => now?.changes[option] === value)) {
       return now;

@@ -197,3 +197,11 @@ test('any model, card and target', () => {
     { numRuns: 25 },
   );
 });
+
+test('a context of all slots together grows with them', () => {
+  const command = '-hf bartowski/Meta-Llama-3.1-8B-Instruct-GGUF:Q4_K_M -c 32768 -np 4 -ngl 99';
+  const text = `services:\n  x:\n    image: ghcr.io/ggml-org/llama.cpp:server-cuda\n    command: ${command}\n`;
+  const { solutions } = solvedOf({ name: 'compose.yaml', text, flags: { gpu: 'A100-80GB' } }, { concurrency: 200 });
+  expect(solutions[0]?.served).toBe(200);
+  expect(solutions[0]?.changes.map((c) => c.option).sort()).toEqual(['ctx-size', 'parallel']);
+});
