@@ -1,6 +1,6 @@
 /** What a pipeline demands of every launch. */
 import type { Plan } from '../planner';
-import { servedAtOnce } from '../report/planned';
+import { aboveLength, servedAtOnce } from '../report/planned';
 
 export interface Requirements {
   readonly concurrency?: number;
@@ -15,7 +15,7 @@ export function unmet(plan: Plan, { concurrency, start }: Requirements): string[
   }
   if (concurrency !== undefined) {
     const served = servedAtOnce(plan);
-    if (plan.findings.some((f) => f.code === 'workload-above-length' && f.severity === 'warning')) {
+    if (aboveLength(plan) === 'refused') {
       reasons.push('its requests are longer than the engine takes');
     } else if (served === undefined) {
       reasons.push(`how many requests fit is not known, ${concurrency} are required`);

@@ -5,7 +5,7 @@ import { intervalOf } from './amounts';
 import type { Answer } from './document';
 import { clean } from './document';
 import { exactBytes, isEstimated, numberOf, wordsOf } from './numbers';
-import { servedAtOnce } from './planned';
+import { aboveLength, servedAtOnce } from './planned';
 
 export function answersOf(plan: Plan): Answer[] {
   if (plan.planned) {
@@ -90,10 +90,11 @@ function fits(plan: Plan): Answer {
     return { label: 'Fits', tone: 'unsure', text };
   }
   const { prompt, output } = capacity.workload;
-  const isTooLong = prompt + output > capacity.maxLength;
+  const above = aboveLength(plan);
+  const longest = withCommas(capacity.maxLength);
   const range = intervalOf(capacity.fits.range, 'requests');
   const text =
-    `${numberOf(capacity.fits)} requests at once of ${isTooLong ? withCommas(capacity.maxLength) : `${withCommas(prompt)} + ${withCommas(output)}`} tokens` +
+    `${numberOf(capacity.fits)} requests at once of ${above ? longest : `${withCommas(prompt)} + ${withCommas(output)}`} tokens` +
     `${range && ` (estimated: ${range})`}${replicas(plan)}, ${limit(plan)}`;
   if (plan.starts === false && capacity.fits.value === 0) {
     return { label: 'Fits', tone: 'bad', text: 'nothing' };
@@ -101,8 +102,8 @@ function fits(plan: Plan): Answer {
   if (plan.starts === false) {
     return { label: 'Fits', tone: 'bad', text: `nothing while it does not start; memory is left for ${text}` };
   }
-  if (isTooLong) {
-    const refused = `none of ${withCommas(prompt)} + ${withCommas(output)} tokens: more than the ${withCommas(capacity.maxLength)} that a request may have`;
+  if (above === 'refused') {
+    const refused = `none of ${withCommas(prompt)} + ${withCommas(output)} tokens: more than the ${longest} that a request may have`;
     return { label: 'Fits', tone: 'bad', text: `${refused}; ${text}` };
   }
   return { label: 'Fits', tone: capacity.fits.value > 0 && !isEstimated(capacity.fits) ? 'good' : 'unsure', text };

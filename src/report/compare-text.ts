@@ -9,7 +9,7 @@ import type { ComparedFile } from './compare-json';
 import { clean } from './document';
 import { verdict, workloadText } from './headline';
 import { numberOf } from './numbers';
-import { servedAtOnce } from './planned';
+import { aboveLength, servedAtOnce } from './planned';
 import { type TextStyle, wrap } from './text';
 
 export function compareText(files: readonly ComparedFile[], style: TextStyle): string {
@@ -60,6 +60,7 @@ const UNKNOWN = '–';
 function cells({ plan, asWritten }: ComparedEngine): string[] {
   const { kv, capacity } = plan;
   const fits = servedAtOnce(plan);
+  const isRefused = aboveLength(plan) === 'refused';
   const range = capacity?.fits.range;
   const replicas = plan.placement?.replicas ?? 1;
   const all = range && { low: range.low * replicas, value: range.value * replicas, high: range.high * replicas };
@@ -71,18 +72,14 @@ function cells({ plan, asWritten }: ComparedEngine): string[] {
     kv ? formatBytes(Math.round(kv.layout.bytesPerToken.value)) : UNKNOWN,
     kv ? blockText(kv.layout) : UNKNOWN,
     capacity ? withCommas(capacity.maxLength) : UNKNOWN,
-    isTooLong(plan)
+    isRefused
       ? 'none: too long'
       : fits === undefined
         ? UNKNOWN
         : `${interval ? '~' : ''}${withCommas(fits)}${interval && ` (${interval})`}`,
-    capacity ? (isTooLong(plan) ? 'longest request' : LIMITS[capacity.limitedBy]) : UNKNOWN,
+    capacity ? (isRefused ? 'longest request' : LIMITS[capacity.limitedBy]) : UNKNOWN,
   ];
 }
-
-/** The workload is longer than a request may be. */
-const isTooLong = ({ capacity }: Plan): boolean =>
-  capacity !== undefined && capacity.workload.prompt + capacity.workload.output > capacity.maxLength;
 
 const shortVerdict = (plan: Plan): string =>
   ({ Starts: 'yes', 'Will not start': 'no', 'May not start': 'maybe' })[verdict(plan)] ?? verdict(plan).toLowerCase();

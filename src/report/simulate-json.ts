@@ -150,10 +150,10 @@ function answer({ requests, inFlight, waiting, room, prefix, preemptions, times 
 }
 
 /** A spread of nothing is not known. */
-function timesOf({ stalls, interTokenLatency, ...rest }: RunAnswer['times']): object {
+function timesOf({ stalls, timePerOutputToken, ...rest }: RunAnswer['times']): object {
   return {
     ...rest,
-    interTokenLatency: interTokenLatency.count > 0 ? interTokenLatency : undefined,
+    timePerOutputToken: timePerOutputToken.count > 0 ? timePerOutputToken : undefined,
     stalls: stalls.count > 0 ? stalls : undefined,
   };
 }

@@ -202,7 +202,7 @@ function timeRows({ paged, contiguous, timed }: SimulatedRun, row: Row): string[
   return [
     ...row('  Queueing', `estimated ${spread(times.queueing)}`),
     ...row('  TTFT', `estimated ${spread(times.timeToFirstToken)}`),
-    ...(times.interTokenLatency.count > 0 ? row('  TPOT', `estimated ${spread(times.interTokenLatency)}`) : []),
+    ...(times.timePerOutputToken.count > 0 ? row('  TPOT', `estimated ${spread(times.timePerOutputToken)}`) : []),
     ...row(
       '  Whole run',
       `estimated ${seconds(times.seconds)}${beside}, ${n(times.outputTokensPerSecond)} output tokens a second`,

@@ -56,7 +56,7 @@ export interface RunAnswer {
     readonly seconds: number;
     readonly queueing: Spread;
     readonly timeToFirstToken: Spread;
-    readonly interTokenLatency: Spread;
+    readonly timePerOutputToken: Spread;
     /** Seconds that preempted requests waited to come back. */
     readonly stalls: Spread;
     readonly requestsPerSecond: number;
@@ -153,7 +153,7 @@ function timesOf(requests: Requests, now: number): RunAnswer['times'] {
     seconds: now,
     queueing: spreadOf(Float64Array.from(queueing)),
     timeToFirstToken: spreadOf(Float64Array.from(first)),
-    interTokenLatency: spreadOf(Float64Array.from(between)),
+    timePerOutputToken: spreadOf(Float64Array.from(between)),
     stalls: spreadOf(Float64Array.from(stalls)),
     requestsPerSecond: done / seconds,
     outputTokensPerSecond: output / seconds,

@@ -80,6 +80,14 @@ describe('translation by what an option decides', () => {
     expect(carried(on(id))).toEqual(expected);
   });
 
+  it('a length of all requests together is not that of one', () => {
+    const llama = on('llama-cpp');
+    expect(carried(llama)?.join()).not.toContain('ctx-size');
+    expect(llama?.leftOut.find((l) => l.option === 'max-model-len')?.why).toBe(
+      'ctx-size is of all requests together, max-model-len of one',
+    );
+  });
+
   it('a share of something else is left out, with the reason', () => {
     expect(on('tensorrt-llm')?.leftOut.map((l) => l.option)).toEqual([
       'gpu-memory-utilization',

@@ -139,7 +139,7 @@ describe('the answers of a run', () => {
     expect(peakOwned).toBeGreaterThan(owned);
     expect(answer.prefix.rate).toBeGreaterThan(0.3);
     expect(answer.times.timeToFirstToken.median).toBeGreaterThan(0.019);
-    expect(answer.times.interTokenLatency.median).toBeCloseTo(0.02, 2);
+    expect(answer.times.timePerOutputToken.median).toBeCloseTo(0.02, 2);
   });
 
   it.each(['slots', 'first-fit', 'best-fit'] as const)('contiguous, %s: the three kinds of waste apart', (fit) => {

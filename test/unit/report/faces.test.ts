@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Plan } from '../../../src/planner';
+import { type Overrides, type Plan, planText } from '../../../src/planner';
 import { reportCsv } from '../../../src/report/csv';
 import { clean } from '../../../src/report/document';
 import { reportHtml } from '../../../src/report/html';
@@ -34,6 +34,18 @@ test('the first line says whether it starts, the second how many fit', () => {
   const unknown = lines(textOf(withoutGpu()));
   expect(unknown[0]).toMatch(/^Starts {2}not known\. The GPU is not known/);
   expect(lines(textOf(aPlan({ planned: false, findings: [error] })))[0]).toMatch(/^Planned {2}no\. To serve/);
+});
+
+test('requests longer than the engine takes are not said to fit', () => {
+  const plan = (flags: Overrides) => {
+    const text =
+      'services:\n  a:\n    image: vllm/vllm-openai:v0.28.0\n    command: --model Qwen/Qwen3-8B --max-model-len 700\n';
+    const result = planText({ text, name: 'compose.yaml' }, { flags: { gpu: 'L4', 'kv-memory': '4GiB', ...flags } });
+    return lines(textOf(result.plans[0] as Plan))[1];
+  };
+  expect(plan({ prompt: '600', output: '250' })).toMatch(/^Fits {4}none of 600 \+ 250 tokens: more than the 700/);
+  expect(plan({})).toMatch(/^Fits {4}\d+ requests at once of 700 tokens/); // nobody asked for 600 + 250
+  expect(plan({ prompt: '300', output: '250' })).toMatch(/^Fits {4}\d+ requests at once of 300 \+ 250 tokens/);
 });
 
 test('replicas are counted in, and named', () => {
