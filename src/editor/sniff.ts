@@ -1,11 +1,41 @@
 /** A look at a document before anything heavy is loaded: might a launch be in it? */
 import { ENGINE_NAMES } from './engine-names.generated';
 
-/** Languages of files that start an engine. The same list stands in the manifest's activation events. */
-export const LANGUAGES: readonly string[] = ['yaml', 'dockercompose', 'shellscript'];
+/**
+ * Languages of files that start an engine: the editor's own, ours, and those that common extensions bring. The same list
+ * stands in the manifest's activation events.
+ */
+export const LANGUAGES: readonly string[] = [
+  'yaml',
+  'dockercompose',
+  'helm',
+  'shellscript',
+  'dockerfile',
+  'python',
+  'makefile',
+  'json',
+  'jsonc',
+  'ini',
+  'properties',
+  'dotenv',
+  'systemd-unit-file',
+  'systemd-conf',
+  'markdown',
+  'powershell',
+  'bat',
+  'hcl',
+  'terraform',
+  'nomad',
+  'toml',
+  'modelfile',
+  'pbtxt',
+];
 
-/** Files that start an engine in a language that editors do not know; in the manifest too. */
-export const FILE_NAMES: readonly string[] = ['config.pbtxt'];
+/**
+ * Files that start an engine in a language that an editor without further extensions does not know: it calls them plain
+ * text. In words of a document selector, which knows `*` and `{a,b}`.
+ */
+export const FILE_NAMES = '{*.toml,*.hcl,*.nomad,*.service,*.container,*.env,.env,.env.*,*.envrc,Procfile}';
 
 /** What is looked at: far beyond any launch file's start, and cheap (under a millisecond). */
 const LOOKED_AT = 512 * 1024;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ENGINES } from '../../../src/core/engines';
 import { COMMANDS } from '../../../src/editor/command-names';
 import { ENGINE_NAMES } from '../../../src/editor/engine-names.generated';
-import { FILE_NAMES, LANGUAGES, mayHoldLaunch } from '../../../src/editor/sniff';
+import { LANGUAGES, mayHoldLaunch } from '../../../src/editor/sniff';
 
 const read = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 const manifest = JSON.parse(read('package.json'));
@@ -37,10 +37,7 @@ describe('manifest', () => {
   });
 
   it('wakes the extension for the languages it looks at, and for its own panel', () => {
-    const events = [
-      ...LANGUAGES.map((language) => `onLanguage:${language}`),
-      ...FILE_NAMES.map((name) => `workspaceContains:**/${name}`),
-    ];
+    const events = [...LANGUAGES, 'plaintext'].map((language) => `onLanguage:${language}`);
     expect(manifest.activationEvents).toEqual([...events, 'onWebviewPanel:kvPlanner.dashboard']);
   });
 
