@@ -1,5 +1,5 @@
 /** Files that a launch names, fetched before the plan: only from the launch's own folder and its workspace folder. */
-import { Disposable, FileType, RelativePattern, type TextDocument, Uri, workspace } from 'vscode';
+import { Disposable, FileType, RelativePattern, Uri, workspace } from 'vscode';
 import type { FileSource } from '../launch/launch';
 
 /** No options file is larger. */
@@ -7,8 +7,8 @@ const LARGEST = 1024 * 1024;
 
 export interface Files extends Disposable {
   /** Reads what is not yet known; what may not be read counts as absent. */
-  fetch(document: TextDocument, names: readonly string[]): Promise<void>;
-  sourceFor(document: TextDocument): FileSource;
+  fetch(from: Uri, names: readonly string[]): Promise<void>;
+  sourceFor(from: Uri): FileSource;
 }
 
 export function createFiles(onDidChange: () => void): Files {
@@ -41,10 +41,10 @@ export function createFiles(onDidChange: () => void): Files {
   };
 
   return {
-    async fetch(document, names) {
+    async fetch(from, names) {
       await Promise.all(
         names.map(async (name) => {
-          const uri = reachable(document.uri, name);
+          const uri = reachable(from, name);
           if (uri && !texts.has(uri.toString())) {
             const text = await textOf(uri);
             texts.set(uri.toString(), text);
@@ -55,9 +55,9 @@ export function createFiles(onDidChange: () => void): Files {
         }),
       );
     },
-    sourceFor: (document) => ({
+    sourceFor: (from) => ({
       read(name) {
-        const uri = reachable(document.uri, name);
+        const uri = reachable(from, name);
         return uri ? texts.get(uri.toString()) : null;
       },
     }),

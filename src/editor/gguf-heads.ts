@@ -1,12 +1,12 @@
 /** The heads of GGUF files beside a launch: their header says all about the model, and the weights are never read. */
-import { FileType, type TextDocument, type Uri, workspace } from 'vscode';
+import { FileType, type Uri, workspace } from 'vscode';
 import { readGguf } from '../core/model/gguf';
 import { reachable } from './files';
 
 export interface GgufHeads {
   /** The bytes; null when there are none to read, undefined when they have not been fetched. */
-  read(document: TextDocument, name: string): Uint8Array | null | undefined;
-  fetch(document: TextDocument, names: readonly string[]): Promise<void>;
+  read(from: Uri, name: string): Uint8Array | null | undefined;
+  fetch(from: Uri, names: readonly string[]): Promise<void>;
 }
 
 /** Largest file that is read whole where the host reads no parts. */
@@ -17,14 +17,14 @@ const LARGEST_HEAD = 64 * 2 ** 20;
 export function createGgufHeads(): GgufHeads {
   const heads = new Map<string, Uint8Array | null>();
   return {
-    read(document, name) {
-      const uri = reachable(document.uri, name);
+    read(from, name) {
+      const uri = reachable(from, name);
       return uri ? heads.get(uri.toString()) : null;
     },
-    async fetch(document, names) {
+    async fetch(from, names) {
       await Promise.all(
         names.map(async (name) => {
-          const uri = reachable(document.uri, name);
+          const uri = reachable(from, name);
           if (uri && !heads.has(uri.toString())) {
             heads.set(uri.toString(), await headOf(uri).catch(() => null));
           }

@@ -12,11 +12,9 @@ import { launchAt } from '../launch/at';
 import type { Overrides, Plan, PlanResult } from '../planner';
 import { isSupported } from './documents';
 import { createFiles } from './files';
-import { createGgufHeads } from './gguf-heads';
 import type { GrammarStore } from './grammars';
-import { modelConfigs } from './model-configs';
-import { assumed, SECTION } from './settings';
-import { mayHoldLaunch } from './sniff';
+import { createPlanning, type Planned, type Source, sourceOf } from './planning';
+import { SECTION } from './settings';
 
 export interface DocumentPlans extends Pick<PlanResult, 'plans' | 'problems'> {
   readonly document: TextDocument;
@@ -29,6 +27,8 @@ export interface Plans extends Disposable {
   of(document: TextDocument): Promise<DocumentPlans | undefined>;
   /** The same text planned with other flags; not kept. */
   whatIf(document: TextDocument, flags: Overrides): Promise<DocumentPlans | undefined>;
+  /** Any text, open in an editor or not, with what it takes to plan it again. May reject. */
+  plan(source: Source, flags?: Overrides): Promise<Planned | undefined>;
   /** A document's plans are out of date: it was opened or edited (after a pause in typing), or a setting changed. */
   readonly onDidChange: Event<TextDocument>;
   readonly onDidClose: Event<Uri>;
@@ -36,9 +36,6 @@ export interface Plans extends Disposable {
 
 /** Long enough that a word is typed, short enough to feel at once. */
 const PAUSE = 250;
-
-/** A file may name a file that names a file; further than this nothing is followed. */
-const ROUNDS = 5;
 
 interface Entry {
   readonly version: number;
@@ -63,40 +60,12 @@ export function createPlans(grammars: GrammarStore, log: LogOutputChannel): Plan
     replanTimer = setTimeout(replanAll, PAUSE);
   });
 
-  const heads = createGgufHeads();
+  const planning = createPlanning(grammars, files);
 
   const make = async (document: TextDocument, flags?: Overrides): Promise<DocumentPlans | undefined> => {
-    const version = document.version;
-    const text = document.getText();
-    if (!isSupported(document) || !mayHoldLaunch(text)) {
-      return undefined;
-    }
-    const { planText } = await import('../lazy');
-    const input = {
-      text,
-      name: workspace.asRelativePath(document.uri, false),
-      files: files.sourceFor(document),
-      grammars,
-    };
-    const settings = assumed(document);
-    const plan = (): { result: PlanResult; wanted: readonly string[]; heads: readonly string[] } => {
-      const models = modelConfigs(input.files, (name) => heads.read(document, name));
-      const result = planText(input, { models, settings, ...(flags && { flags }) });
-      return { result, wanted: [...result.needs.files, ...models.wanted()], heads: models.wantedHeads() };
-    };
-    let now = plan();
-    const lacks = () => now.wanted.length + now.heads.length + now.result.needs.grammars.length > 0;
-    for (let round = 0; round < ROUNDS && lacks(); round++) {
-      await Promise.all([
-        grammars.load(now.result.needs.grammars),
-        files.fetch(document, now.wanted),
-        heads.fetch(document, now.heads),
-      ]);
-      now = plan();
-    }
-    const { result } = now;
-    const { plans, problems } = result;
-    return plans.length + problems.length > 0 ? { document, version, text, plans, problems } : undefined;
+    const { version } = document;
+    const planned = isSupported(document) ? await planning.plan(sourceOf(document), flags) : undefined;
+    return planned && { document, version, text: planned.input.text, ...planned.result };
   };
 
   const safely = (document: TextDocument, flags?: Overrides): Promise<DocumentPlans | undefined> =>
@@ -153,6 +122,7 @@ export function createPlans(grammars: GrammarStore, log: LogOutputChannel): Plan
       return plans;
     },
     whatIf: safely,
+    plan: planning.plan,
     onDidChange: changed.event,
     onDidClose: closed.event,
     dispose() {

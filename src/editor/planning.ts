@@ -1,0 +1,71 @@
+/** From any text to its plans: what the launches name is fetched round by round, until nothing more is missing. */
+import { type TextDocument, type Uri, workspace } from 'vscode';
+import type { ReadInput } from '../launch/launch';
+import type { Overrides, PlanContext, PlanResult } from '../planner';
+import type { Files } from './files';
+import { createGgufHeads } from './gguf-heads';
+import type { GrammarStore } from './grammars';
+import { modelConfigs } from './model-configs';
+import { assumed } from './settings';
+import { mayHoldLaunch } from './sniff';
+
+/** A text, and where it stands: files that it names are looked for from there. */
+export interface Source {
+  readonly uri: Uri;
+  readonly text: string;
+  /** Its ending decides how it is read; shown as the launch's file. */
+  readonly name: string;
+}
+
+export const sourceOf = (document: TextDocument): Source => ({
+  uri: document.uri,
+  text: document.getText(),
+  name: workspace.asRelativePath(document.uri, false),
+});
+
+/** The plans of a text, and what it takes to plan it again. */
+export interface Planned {
+  readonly input: ReadInput;
+  readonly context: PlanContext;
+  readonly result: PlanResult;
+}
+
+export interface Planning {
+  /** Undefined where the text holds no launch, and nothing that looks like one. */
+  plan(source: Source, flags?: Overrides): Promise<Planned | undefined>;
+}
+
+/** A file may name a file that names a file; further than this nothing is followed. */
+const ROUNDS = 5;
+
+export function createPlanning(grammars: GrammarStore, files: Files): Planning {
+  const heads = createGgufHeads();
+  return {
+    async plan({ uri, text, name }, flags) {
+      if (!mayHoldLaunch(text)) {
+        return undefined;
+      }
+      const { planText } = await import('../lazy');
+      const input: ReadInput = { text, name, files: files.sourceFor(uri), grammars };
+      const settings = assumed(uri);
+      const round = () => {
+        const models = modelConfigs(files.sourceFor(uri), (head) => heads.read(uri, head));
+        const context: PlanContext = { models, settings, ...(flags && { flags }) };
+        const result = planText(input, context);
+        return { context, result, wanted: [...result.needs.files, ...models.wanted()], heads: models.wantedHeads() };
+      };
+      let now = round();
+      const lacks = () => now.wanted.length + now.heads.length + now.result.needs.grammars.length > 0;
+      for (let rounds = 0; rounds < ROUNDS && lacks(); rounds++) {
+        await Promise.all([
+          grammars.load(now.result.needs.grammars),
+          files.fetch(uri, now.wanted),
+          heads.fetch(uri, now.heads),
+        ]);
+        now = round();
+      }
+      const { context, result } = now;
+      return result.plans.length + result.problems.length > 0 ? { input, context, result } : undefined;
+    },
+  };
+}
