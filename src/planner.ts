@@ -19,7 +19,7 @@ import {
 } from './core/engines/engine';
 import type { KvLayer, Model } from './core/model/model';
 import { readLaunches } from './launch';
-import type { DirectiveKey, Launch, LaunchOption, Problem, ReadInput, TextRange } from './launch/launch';
+import type { DirectiveKey, GrammarName, Launch, LaunchOption, Problem, ReadInput, TextRange } from './launch/launch';
 import { type Lines, linesOf } from './launch/lines';
 import { type Ask, asksOf, givenOf, hardwareOf, versionOf, workloadOf, workloadOrigins } from './planner/asks';
 import { type AtLength, atMaxLength } from './planner/at-length';
@@ -93,7 +93,7 @@ export interface Plan {
 export interface PlanResult {
   readonly plans: readonly Plan[];
   readonly problems: readonly (Problem & { readonly line?: number })[];
-  readonly needs: { readonly grammars: readonly 'bash'[]; readonly files: readonly string[] };
+  readonly needs: { readonly grammars: readonly GrammarName[]; readonly files: readonly string[] };
 }
 
 /** Reads the launches of a text and plans each. */

@@ -137,7 +137,7 @@ export interface ReadInput {
   readonly grammars?: Grammars;
 }
 
-export type GrammarName = 'bash';
+export type GrammarName = 'bash' | 'ini' | 'powershell' | 'python';
 
 /** Opaque here: `launch/shell` knows the parser behind it. */
 export interface Grammars {

@@ -1,20 +1,13 @@
 /** Edits: the new value reads back, and every other byte stays. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { editOption, type TextEdit } from '../../../src/launch/edit';
+import { ENGINES } from '../../../src/core/engines';
+import { type OptionSpec, readOptionValue } from '../../../src/core/engines/option';
+import { editOption } from '../../../src/launch/edit';
 import { type Launch, type LaunchOption, optionOf } from '../../../src/launch/launch';
-import { bash, read } from './support';
-
-const folder = fileURLToPath(new URL('../../fixtures/launch/', import.meta.url));
-const fixtures = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((f) => /\.(?:sh|ya?ml)$/.test(f));
-const texts = new Map(fixtures.map((f) => [f, readFileSync(folder + f, 'utf8')]));
-
-const apply = (text: string, edits: readonly TextEdit[]): string =>
-  [...edits]
-    .sort((a, b) => b.range.start - a.range.start)
-    .reduce((t, e) => t.slice(0, e.range.start) + e.text + t.slice(e.range.end), text);
+import { apply } from './edits';
+import { FIXTURES } from './fixtures';
+import { bash, loadedGrammars, read, readFully } from './support';
 
 const value = (o: LaunchOption | undefined) =>
   o === undefined ? undefined : JSON.stringify([o.value, o.unresolved, o.error]);
@@ -28,33 +21,49 @@ function expectOnly(before: Launch, after: Launch | undefined, name: string): vo
 
 const counts = fc.integer({ min: 1, max: 4_000_000 }).map(String);
 
-test.each(fixtures)('%s: numbers at their place, or added', async (name) => {
-  const text = texts.get(name) as string;
-  const grammars = await bash();
-  const launches = read(text, name, { grammars }).launches;
+/** Options of the launch's engine that count something. */
+const counting = (launch: Launch): readonly OptionSpec[] =>
+  (ENGINES.find((e) => e.id === launch.engine)?.options ?? []).filter(
+    (o) => (o.type === 'int' || o.type === 'human-int') && o.max === undefined && o.role !== undefined,
+  );
+
+const here = (o: LaunchOption | undefined): boolean => o !== undefined && o.from === undefined;
+
+const withLaunches = FIXTURES.filter((f) => !/nothing/.test(f.name));
+
+test.each(withLaunches)('$name: numbers at their place, or added', async ({ name, text, given }) => {
+  const { launches } = await readFully(text, name, given);
+  const grammars = loadedGrammars();
+  const all = { ...given, ...(grammars ? { grammars } : {}) };
+  const targets = launches.flatMap((launch, i) => counting(launch).map((spec) => [i, spec] as const));
   fc.assert(
-    fc.property(
-      fc.nat(Math.max(0, launches.length - 1)),
-      fc.constantFrom('max-model-len', 'max-num-seqs', 'block-size'),
-      counts,
-      (i, option, wanted) => {
-        const launch = launches[i] as Launch;
-        const edits = editOption(launch, text, option, wanted);
-        const edited = apply(text, edits);
-        const after = read(edited, name, { grammars }).launches[i];
-        if (edits.length === 0) {
-          // Only where the last one written has no value to replace.
-          expect(optionOf(launch, option)?.error).toMatch(/expects a value|^$/);
-          return;
-        }
-        expect(edits).toHaveLength(1);
-        expect(after && optionOf(after, option)?.value, edited).toBe(Number(wanted));
-        expectOnly(launch, after, option);
-      },
-    ),
+    fc.property(fc.constantFrom(...targets), counts, ([i, spec], wanted) => {
+      const launch = launches[i] as Launch;
+      const option = optionOf(launch, spec.name);
+      const edits = editOption(launch, text, spec.name, wanted);
+      const edited = apply(text, edits);
+      const after = read(edited, name, all).launches[i];
+      if (edits.length === 0) {
+        // Nothing to write on: no place for another option, or one that stands in another file or has no value.
+        expect(here(option) && option?.valueRange !== undefined && option.origin !== 'env', spec.name).toBe(false);
+        expect(option !== undefined || !launch.insertion || spec.name.includes('.'), spec.name).toBe(true);
+        return;
+      }
+      expect(edits).toHaveLength(1);
+      const found = after && optionOf(after, spec.name);
+      // What stands in one branch only stays so.
+      const is = found?.unresolved === undefined ? (found?.value ?? found?.error) : found.raw;
+      expect(is, `${spec.name}\n${edited}`).toEqual(found?.unresolved === undefined ? readBack(spec, wanted) : wanted);
+      expectOnly(launch, after, spec.name);
+    }),
     { numRuns: 60 },
   );
 });
+
+function readBack(spec: OptionSpec, text: string): unknown {
+  const reading = readOptionValue(spec, text);
+  return 'value' in reading ? reading.value : reading.error;
+}
 
 /** What a name or a path may hold; nothing a command line could not pass. */
 const words = fc
@@ -62,13 +71,16 @@ const words = fc
   .filter((s) => s === s.trim() && !s.startsWith('-'));
 
 // What follows an open quote is another text after every edit; a file without a text option has nothing to change.
-const whole = fixtures.filter((f) => !/unclosed|broken|plain\.yml/.test(f));
+const whole = FIXTURES.filter((f) => !/unclosed|broken|plain\.yml|nothing/.test(f.name));
 
-test.each(whole)('%s: any text at the place of one that is there', async (name) => {
-  const text = texts.get(name) as string;
-  const grammars = await bash();
-  const launches = read(text, name, { grammars }).launches;
+test.each(whole)('$name: any text at the place of one that is there', async ({ name, text, given }) => {
+  const { launches } = await readFully(text, name, given);
+  const loaded = loadedGrammars();
+  const all = { ...given, ...(loaded ? { grammars: loaded } : {}) };
   const targets = launches.flatMap((l, i) => ((optionOf(l, 'kv-cache-dtype') ?? optionOf(l, 'model')) ? [i] : []));
+  if (targets.length === 0) {
+    return;
+  }
   fc.assert(
     fc.property(
       fc.constantFrom(...targets),
@@ -82,7 +94,7 @@ test.each(whole)('%s: any text at the place of one that is there', async (name) 
         if (edits.length === 0) {
           return;
         }
-        const after = read(apply(text, edits), name, { grammars }).launches[i];
+        const after = read(apply(text, edits), name, all).launches[i];
         const found = after && optionOf(after, option);
         const readBack = found?.error?.includes(`"${wanted}"`) ? wanted : (found?.value ?? found?.unresolved);
         expect(readBack, apply(text, edits)).toBe(wanted);

@@ -1,13 +1,17 @@
 /** Readable pictures of launches for tests. */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { VLLM_OPTIONS } from '../../../src/core/engines/vllm/options';
-import { VLLM_START } from '../../../src/core/engines/vllm/start';
-import { type LaunchEngine, readLaunches } from '../../../src/launch';
-import type { Form, Grammars, Launch, LaunchOption, ReadInput, ReadResult } from '../../../src/launch/launch';
+import { readLaunches } from '../../../src/launch';
+import type {
+  Form,
+  GrammarName,
+  Grammars,
+  Launch,
+  LaunchOption,
+  ReadInput,
+  ReadResult,
+} from '../../../src/launch/launch';
 import { loadGrammars } from '../../../src/launch/shell/grammar';
-
-export const ENGINES: readonly LaunchEngine[] = [{ id: 'vllm', options: VLLM_OPTIONS, start: VLLM_START }];
 
 export interface Given {
   readonly form?: Form;
@@ -24,7 +28,7 @@ export function read(text: string, name: string, given: Given = {}): ReadResult 
     ...(given.form ? { form: given.form } : {}),
     ...(given.grammars ? { grammars: given.grammars } : {}),
   };
-  return readLaunches(input, ENGINES);
+  return readLaunches(input);
 }
 
 /** `name = value @line «text at the value»`; everything a reader says about an option, on one line. */
@@ -65,14 +69,37 @@ export function picture(text: string, result: ReadResult): string {
 const require = createRequire(import.meta.url);
 let loaded: Promise<Grammars> | undefined;
 
+const bytesOf = (file: string) =>
+  readFile(
+    require.resolve(file === 'tree-sitter.wasm' ? `web-tree-sitter/${file}` : `@vscode/tree-sitter-wasm/wasm/${file}`),
+  );
+
 /** The bash grammar, loaded once for a test file. */
 export function bash(): Promise<Grammars> {
-  loaded ??= loadGrammars(['bash'], (file) =>
-    readFile(
-      require.resolve(
-        file === 'tree-sitter.wasm' ? `web-tree-sitter/${file}` : `@vscode/tree-sitter-wasm/wasm/${file}`,
-      ),
-    ),
-  );
+  loaded ??= loadGrammars(['bash'], bytesOf);
   return loaded;
 }
+
+let known: Grammars | undefined;
+
+/** As a host reads: grammars that are asked for are loaded, and the text is read again. For tests that read many forms. */
+export async function readFully(text: string, name: string, given: Given = {}): Promise<ReadResult> {
+  const asked = new Set<GrammarName>();
+  for (;;) {
+    const result = read(text, name, { ...given, ...(known ? { grammars: known } : {}) });
+    const missing = result.needs.grammars.filter((g) => !asked.has(g));
+    if (missing.length === 0) {
+      return result;
+    }
+    missing.forEach((g) => {
+      asked.add(g);
+    });
+    known = await loadGrammars(missing, bytesOf, known);
+  }
+}
+
+/** Grammars that `readFully` has loaded so far, for synchronous reading of the same texts. */
+export const loadedGrammars = (): Grammars | undefined => known;
+
+/** Runs of a property: few in the tests, `FUZZ_RUNS` of them in `test/fuzz`. */
+export const runs = (usual: number): number => Number(process.env.FUZZ_RUNS ?? usual);
