@@ -1,4 +1,5 @@
 /** Every form in which options can be written: what is written reads back, and so does every edit; no other byte changes. */
+/// <reference types="vite/types/importMeta.d.ts" />
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { editOption } from '../../../src/launch/edit';

@@ -153,8 +153,7 @@ describe('files beside', () => {
 
   test('a file that was not fetched is asked for', async () => {
     const { readLaunches } = await import('../../../src/launch');
-    const { ENGINES } = await import('./support');
-    const result = readLaunches({ text: command, name: 'x.sh', grammars: await bash() }, ENGINES);
+    const result = readLaunches({ text: command, name: 'x.sh', grammars: await bash() });
     expect(result.needs.files).toEqual(['engine.yaml']);
     expect(result.launches).toHaveLength(1);
   });
