@@ -1,5 +1,6 @@
 /** Every form in which options can be written: what is written reads back, and so does every edit; no other byte changes. */
-/// <reference types="vite/types/importMeta.d.ts" />
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { editOption } from '../../../src/launch/edit';
@@ -9,8 +10,12 @@ import { apply } from './edits';
 import type { Renderer } from './renderers/renderer';
 import { loadedGrammars, read, readFully, runs } from './support';
 
-const files = import.meta.glob<{ renderers?: readonly Renderer[] }>('./renderers/*.ts', { eager: true });
-const renderers = Object.values(files).flatMap((f) => f.renderers ?? []);
+const folder = fileURLToPath(new URL('renderers/', import.meta.url));
+const names = readdirSync(folder).map((f) => f.replace(/\.ts$/, ''));
+const files: readonly { renderers?: readonly Renderer[] }[] = await Promise.all(
+  names.map((name) => import(`./renderers/${name}.ts`)),
+);
+const renderers = files.flatMap((f) => f.renderers ?? []);
 
 function launchOf(r: Renderer, text: string): Launch {
   const grammars = loadedGrammars();
