@@ -72,10 +72,10 @@ module.exports = {
       name: 'protocol-sees-only-pool-and-units',
       comment: 'The page bundles what the protocol imports. Types cost nothing, and say what the messages hold.',
       severity: 'error',
-      from: { path: '^src/dashboard/protocol\\.ts$' },
+      from: { path: '^src/dashboard/protocol(\\.ts$|/)' },
       to: {
         path: '^src/',
-        pathNot: ['^src/core/pool/', '^src/core/units\\.ts$'],
+        pathNot: ['^src/core/pool/', '^src/core/units\\.ts$', '^src/dashboard/protocol/'],
         dependencyTypesNot: ['type-only'],
       },
     },

@@ -1,11 +1,12 @@
 /** The page: connects to its host, shows what it sends, asks when something is tried. */
 import './main.css';
-import type { View, WhatIf } from '../src/dashboard/protocol';
-import { type CapacityView, capacityView } from './capacity/view';
+import type { View } from '../src/dashboard/protocol';
 import { el } from './dom';
 import { connectHost } from './host';
+import { dashboardShell } from './shell';
 import { onThemeChange } from './ui/palette';
 import { registerControls } from './ui/toolkit';
+import { VIEWS } from './views';
 
 registerControls();
 const host = connectHost();
@@ -13,31 +14,17 @@ const app = document.getElementById('app') ?? document.body;
 const trouble = el('p', { class: 'trouble', role: 'alert', hidden: true });
 const content = el('div', {}, el('p', { class: 'blank' }, 'Planning …'));
 app.replaceChildren(trouble, content);
-
-let capacity: CapacityView | undefined;
-
-async function attempt(whatIf: WhatIf): Promise<void> {
-  const reply = await host.whatIf(whatIf);
-  if (reply.ok) {
-    draw(reply.view);
-  } else {
-    say(reply.error);
-  }
-}
+const shell = dashboardShell(VIEWS, host, say);
 
 function draw(view: View): void {
   say('');
   if (view.kind === 'plan') {
-    capacity ??= capacityView({
-      onTry: (whatIf) => void attempt(whatIf),
-      onReveal: (line) => host.run('reveal', line),
-      onReport: () => host.run('showReport'),
-    });
-    if (!capacity.element.isConnected) {
-      content.replaceChildren(capacity.element);
+    if (!shell.element.isConnected) {
+      content.replaceChildren(shell.element);
     }
-    capacity.draw(view);
+    shell.draw(view);
   } else {
+    shell.rest();
     content.replaceChildren(view.kind === 'error' ? failed(view.text) : blank(view.text));
   }
   app.setAttribute('aria-busy', 'false');
@@ -60,6 +47,6 @@ function say(text: string): void {
 }
 
 window.addEventListener('error', ({ message }) => say(`Something went wrong on this page: ${message}`));
-onThemeChange(() => capacity?.redraw());
+onThemeChange(() => shell.redraw());
 host.onShow(draw);
 host.ready();

@@ -3,6 +3,8 @@
 export interface PageParts {
   readonly script: string;
   readonly style: string;
+  /** The folder of the scripts that the page starts as workers: fetched by the page, and started from blobs. */
+  readonly workers: string;
   /** The webview's own source, as its policy names it. */
   readonly cspSource: string;
   readonly nonce: string;
@@ -11,13 +13,15 @@ export interface PageParts {
   readonly language: string;
 }
 
-export function pageHtml({ script, style, cspSource, nonce, styleNonce, language }: PageParts): string {
+export function pageHtml({ script, style, workers, cspSource, nonce, styleNonce, language }: PageParts): string {
   const policy = [
     "default-src 'none'",
     `script-src 'nonce-${nonce}'`,
     `style-src ${cspSource} 'nonce-${styleNonce}'`,
     `font-src ${cspSource}`,
-    `img-src ${cspSource} data:`,
+    `img-src ${cspSource} data: blob:`,
+    `connect-src ${cspSource}`,
+    'worker-src blob:',
   ].join('; ');
   return `<!DOCTYPE html>
 <html lang="${language}">
@@ -29,7 +33,7 @@ export function pageHtml({ script, style, cspSource, nonce, styleNonce, language
 <title>KV Planner</title>
 <link rel="stylesheet" href="${style}">
 </head>
-<body>
+<body data-workers="${workers}">
 <main id="app" aria-busy="true"></main>
 <script nonce="${nonce}" src="${script}"></script>
 </body>

@@ -1,6 +1,6 @@
 /** The dashboard's panel: one beside the file, opened by a command or by the editor's own restart. */
 import { type Disposable, type TextDocument, Uri, ViewColumn, type WebviewPanel, window, workspace } from 'vscode';
-import { type DashboardState, readState } from './protocol';
+import { type HostState, readState } from './protocol';
 import { type DashboardPorts, type Session, startSession } from './session';
 
 export const VIEW_TYPE = 'kvPlanner.dashboard';
@@ -46,7 +46,7 @@ export function createDashboard(extension: Uri, ports: DashboardPorts): Dashboar
 }
 
 /** Undefined when the file is gone. */
-async function documentOf({ file }: DashboardState): Promise<TextDocument | undefined> {
+async function documentOf({ file }: HostState): Promise<TextDocument | undefined> {
   try {
     return await workspace.openTextDocument(Uri.parse(file, true));
   } catch {

@@ -17,14 +17,16 @@ import { launchAt } from '../launch/at';
 import type { Overrides, Plan } from '../planner';
 import { newNonce, pageHtml } from './html';
 import {
-  type DashboardState,
+  type Params,
   PROTOCOL,
+  readParams,
   readToHost,
+  type Shown,
   type ToHost,
   type ToPage,
-  type View,
   type WhatIf,
 } from './protocol';
+import { type Handlers, openText, save } from './requests';
 
 /** What the editor offers the dashboard. */
 export interface DashboardPorts {
@@ -47,14 +49,14 @@ const PAUSE = 120;
 
 const UNTRIED: WhatIf = { gpu: '', gpus: '', prompt: '', output: '' };
 
-interface Shown {
+interface Followed {
   readonly document: TextDocument;
   readonly index: number;
   readonly whatIf: WhatIf;
 }
 
 export function startSession(extension: Uri, panel: WebviewPanel, ports: DashboardPorts): Session {
-  let at: Shown | undefined;
+  let at: Followed | undefined;
   let ready = false;
   let turn = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -98,17 +100,23 @@ export function startSession(extension: Uri, panel: WebviewPanel, ports: Dashboa
     }, PAUSE);
   };
 
+  const handlers: Handlers = {
+    async whatIf({ whatIf }) {
+      at = at && { ...at, whatIf };
+      turn++;
+      return viewOf(ports, at);
+    },
+    save,
+    openText,
+  };
+
   const answer = async (message: ToHost): Promise<void> => {
     switch (message.type) {
       case 'ready':
         ready = true;
         return refresh();
-      case 'request': {
-        at = at && { ...at, whatIf: message.whatIf };
-        turn++;
-        const reply = { ok: true as const, ...(await viewOf(ports, at)) };
-        return post({ version: PROTOCOL, type: 'reply', to: message.id, reply });
-      }
+      case 'request':
+        return post(await replyTo(handlers, message));
       case 'run':
         return at && run(ports, at, message);
     }
@@ -149,7 +157,23 @@ export function startSession(extension: Uri, panel: WebviewPanel, ports: Dashboa
   };
 }
 
-async function viewOf(ports: DashboardPorts, at: Shown | undefined): Promise<{ view: View; state?: DashboardState }> {
+/** Every request gets an answer, if only why there is none. */
+async function replyTo(handlers: Handlers, message: Extract<ToHost, { type: 'request' }>): Promise<ToPage> {
+  const { id, method } = message;
+  const params = readParams(method, message.params);
+  try {
+    if (!params) {
+      throw new Error(`The page asked for ${method} with values of another shape.`);
+    }
+    const handler = handlers[method] as (params: Params<typeof method>) => Promise<unknown>;
+    return { version: PROTOCOL, type: 'reply', to: id, ok: true, result: await handler(params) };
+  } catch (error) {
+    const words = error instanceof Error ? error.message : String(error);
+    return { version: PROTOCOL, type: 'refusal', to: id, error: words };
+  }
+}
+
+async function viewOf(ports: DashboardPorts, at: Followed | undefined): Promise<Shown> {
   try {
     const plan = at && (await planOf(ports, at));
     if (!at || !plan) {
@@ -158,20 +182,21 @@ async function viewOf(ports: DashboardPorts, at: Shown | undefined): Promise<{ v
     const { document, index, whatIf } = at;
     const { gpuChoices, planView, requestsByLength } = await import('../lazy');
     const line = document.positionAt(plan.launch.head.start).line + 1;
-    const view = planView({ plan, points: requestsByLength(plan), line, gpuChoices: gpuChoices(), whatIf });
+    const remote = env.remoteName ?? '';
+    const view = planView({ plan, points: requestsByLength(plan), line, gpuChoices: gpuChoices(), whatIf, remote });
     return { view, state: { version: PROTOCOL, file: document.uri.toString(), index, whatIf } };
   } catch (error) {
     return { view: { kind: 'error', text: error instanceof Error ? error.message : String(error) } };
   }
 }
 
-async function planOf(ports: DashboardPorts, { document, index, whatIf }: Shown): Promise<Plan | undefined> {
+async function planOf(ports: DashboardPorts, { document, index, whatIf }: Followed): Promise<Plan | undefined> {
   const tried = Object.entries(whatIf).filter(([, value]) => value.trim() !== '');
   const made = tried.length > 0 ? await ports.whatIf(document, Object.fromEntries(tried)) : await ports.of(document);
   return made?.plans[Math.min(index, made.plans.length - 1)];
 }
 
-async function run(ports: DashboardPorts, at: Shown, message: Extract<ToHost, { type: 'run' }>): Promise<void> {
+async function run(ports: DashboardPorts, at: Followed, message: Extract<ToHost, { type: 'run' }>): Promise<void> {
   const { document, index } = at;
   if (message.command !== 'reveal') {
     const head = (await ports.of(document))?.plans[index]?.launch.head.start ?? 0;
@@ -190,6 +215,7 @@ function htmlOf(webview: Webview, extension: Uri): string {
   return pageHtml({
     script: uri('webview', 'main.js'),
     style: uri('webview', 'main.css'),
+    workers: uri('webview'),
     cspSource: webview.cspSource,
     nonce: newNonce(),
     styleNonce: newNonce(),

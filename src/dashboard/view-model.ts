@@ -8,6 +8,7 @@ import { intervalOf, inUnit, percent, shortAmount } from '../report/amounts';
 import { clean } from '../report/document';
 import { headline } from '../report/headline';
 import { wordsOf } from '../report/numbers';
+import { benchShape, poolPart } from './pool-part';
 import type { BudgetView, Controls, FactView, FindingView, PlanView, RequestsView, Segment, WhatIf } from './protocol';
 
 export interface ViewInput {
@@ -16,9 +17,11 @@ export interface ViewInput {
   readonly line: number;
   readonly gpuChoices: Controls['gpuChoices'];
   readonly whatIf: WhatIf;
+  /** Name of the remote that the editor is connected to, or nothing. */
+  readonly remote: string;
 }
 
-export function planView({ plan, points, line, gpuChoices, whatIf }: ViewInput): PlanView {
+export function planView({ plan, points, line, gpuChoices, whatIf, remote }: ViewInput): PlanView {
   const { text, detail, tone } = headline(plan);
   return {
     kind: 'plan',
@@ -38,6 +41,8 @@ export function planView({ plan, points, line, gpuChoices, whatIf }: ViewInput):
       gpuChoices,
       whatIf,
     },
+    pool: poolPart(plan),
+    bench: benchShape(plan, remote),
   };
 }
 

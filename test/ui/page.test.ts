@@ -23,7 +23,7 @@ function viewOf(over: Partial<Plan> = {}, whatIf = untried): View {
     { name: 'H100-80GB', memory: '79.19 GiB' },
     { name: 'L4', memory: '22.00 GiB' },
   ];
-  return planView({ plan: aPlan(over), points, line: 2, gpuChoices, whatIf });
+  return planView({ plan: aPlan(over), points, line: 2, gpuChoices, whatIf, remote: '' });
 }
 
 /** What VS Code gives a page of each theme kind: the body's class and the variables that are drawn with. */
@@ -60,7 +60,7 @@ async function openPage(view: View, theme: Theme = 'vscode-dark', width = 800): 
   const show = { version: PROTOCOL, type: 'show', view };
   const host = `window.said = []; window.kept = []; window.acquireVsCodeApi = () => ({
     postMessage(message) { said.push(message); if (message.type === 'ready') { postMessage(${JSON.stringify(show)}, '*'); } },
-    setState(state) { kept.push(state); } });`;
+    getState() { return undefined; }, setState(state) { kept.push(state); } });`;
   const script = (text: string): string => `<script>${text.replaceAll('</script', '<\\/script')}</script>`;
   await page.setContent(
     `<!DOCTYPE html><html lang="en" style="${styleOf(theme)}"><head><title>KV Planner</title><style>${built('main.css')}</style></head>` +
@@ -112,14 +112,14 @@ test('a change of the prompt asks the host, and its answer is drawn and kept', a
   const whatIf = { ...untried, prompt: '900' };
   await expect
     .poll(() => said(page))
-    .toContainEqual({ version: PROTOCOL, type: 'request', id: 1, method: 'whatIf', whatIf });
+    .toContainEqual({ version: PROTOCOL, type: 'request', id: 1, method: 'whatIf', params: { whatIf } });
   const state = { version: PROTOCOL, file: 'file:///serve.sh', index: 0, whatIf };
-  const reply = { ok: true, view: viewOf({ starts: 'unknown' }, whatIf), state };
-  await tell(page, { version: PROTOCOL, type: 'reply', to: 1, reply });
+  const result = { view: viewOf({ starts: 'unknown' }, whatIf), state };
+  await tell(page, { version: PROTOCOL, type: 'reply', to: 1, ok: true, result });
   await page.getByRole('heading', { name: 'May not start' }).waitFor();
   expect(await page.evaluate('kept')).toEqual([state]);
   await page.getByRole('button', { name: 'Reset' }).click();
-  await expect.poll(async () => (await said(page)).at(-1)).toMatchObject({ id: 2, whatIf: untried });
+  await expect.poll(async () => (await said(page)).at(-1)).toMatchObject({ id: 2, params: { whatIf: untried } });
   await page.context().close();
 });
 

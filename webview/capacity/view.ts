@@ -2,34 +2,40 @@
 import type { FactView, FindingView, PlanView, WhatIf } from '../../src/dashboard/protocol';
 import { el } from '../dom';
 import { button } from '../ui/toolkit';
+import type { DashboardView, ViewContext, ViewMaker } from '../view';
 import { budgetPanel } from './budget';
 import { controlsPanel } from './controls';
 import { requestsPanel } from './requests';
 
-export interface Actions {
-  onTry(whatIf: WhatIf): void;
+interface Actions {
   onReveal(line: number): void;
-  onReport(): void;
 }
 
-export interface CapacityView {
-  readonly element: HTMLElement;
-  draw(view: PlanView): void;
-  redraw(): void;
-}
+export const capacityTab: ViewMaker = { id: 'capacity', title: 'Capacity', make: capacityView };
 
 /** A shape for each tone: colour is never alone. */
 const signs = { good: '✓', unsure: '≈', bad: '✕', unknown: '?' } as const;
 const marks = { error: '✕', warning: '!', information: 'i', hint: '·' } as const;
 const kinds = { error: 'Error', warning: 'Warning', information: 'Note', hint: 'Hint' } as const;
 
-export function capacityView(actions: Actions): CapacityView {
+function capacityView({ host, show, say }: ViewContext): DashboardView {
+  const actions: Actions = { onReveal: (line) => host.run('reveal', line) };
+  const attempt = async (whatIf: WhatIf): Promise<void> => {
+    const reply = await host.ask('whatIf', { whatIf });
+    const view = reply.ok ? reply.result.view : undefined;
+    if (view?.kind === 'plan') {
+      say('');
+      show(view);
+    } else {
+      say(view?.text ?? (reply.ok ? '' : reply.error));
+    }
+  };
   const place = el('p', { class: 'place' });
   const sign = el('span', { class: 'sign', 'aria-hidden': 'true' });
   const headline = el('h1', { id: 'headline' });
   const detail = el('p', { class: 'detail' });
   const head = el('header', { class: 'head' }, sign, el('div', { role: 'status' }, headline, detail));
-  const controls = controlsPanel(actions.onTry);
+  const controls = controlsPanel((whatIf) => void attempt(whatIf));
   const facts = el('dl', { class: 'facts' });
   const budget = budgetPanel();
   const requests = requestsPanel();
@@ -38,7 +44,11 @@ export function capacityView(actions: Actions): CapacityView {
   const requestsSection = section('Requests that fit, by their length', requests.element);
   const findingList = el('ul', { class: 'findings' });
   const findingsSection = section('Findings', findingList);
-  const foot = el('footer', {}, button('Show Capacity Report', actions.onReport));
+  const foot = el(
+    'footer',
+    {},
+    button('Show Capacity Report', () => host.run('showReport')),
+  );
   const element = el(
     'div',
     { class: 'capacity' },

@@ -4,12 +4,23 @@ import {
   vsCodeButton,
   vsCodeDropdown,
   vsCodeOption,
+  vsCodePanels,
+  vsCodePanelTab,
+  vsCodePanelView,
   vsCodeTextField,
 } from '@vscode/webview-ui-toolkit';
 import { setAttributes } from '../dom';
 
 export function registerControls(): void {
-  provideVSCodeDesignSystem().register(vsCodeButton(), vsCodeDropdown(), vsCodeOption(), vsCodeTextField());
+  provideVSCodeDesignSystem().register(
+    vsCodeButton(),
+    vsCodeDropdown(),
+    vsCodeOption(),
+    vsCodePanels(),
+    vsCodePanelTab(),
+    vsCodePanelView(),
+    vsCodeTextField(),
+  );
 }
 
 /** A control with a value that a person changes. */
@@ -23,9 +34,15 @@ interface Valued extends HTMLElement {
   value: string;
 }
 
-export function button(text: string, onPress: () => void, look: 'primary' | 'secondary' = 'secondary'): HTMLElement {
+/** `label` says to a screen reader, and under the pointer, what a short text leaves open. */
+export function button(
+  text: string,
+  onPress: () => void,
+  look: 'primary' | 'secondary' | 'icon' = 'secondary',
+  label?: string,
+): HTMLElement {
   const element = document.createElement('vscode-button');
-  setAttributes(element, { appearance: look });
+  setAttributes(element, { appearance: look, 'aria-label': label, title: label });
   element.textContent = text;
   element.addEventListener('click', onPress);
   return element;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { newNonce, pageHtml } from '../../../src/dashboard/html';
-import { PROTOCOL, readState, readToHost, readToPage } from '../../../src/dashboard/protocol';
+import { PROTOCOL, readParams, readState, readToHost, readToPage } from '../../../src/dashboard/protocol';
 import { planView } from '../../../src/dashboard/view-model';
 import type { Plan } from '../../../src/planner';
 import { aFinding, aLaunch, aPlan } from '../editor/aPlan';
@@ -11,7 +11,14 @@ const points = [
   { length: 8192, contiguous: 162, paged: 162 },
 ];
 const viewOf = (plan: Plan = aPlan()) =>
-  planView({ plan, points, line: 2, gpuChoices: [{ name: 'H100-80GB', memory: '79.19 GiB' }], whatIf: untried });
+  planView({
+    plan,
+    points,
+    line: 2,
+    gpuChoices: [{ name: 'H100-80GB', memory: '79.19 GiB' }],
+    whatIf: untried,
+    remote: '',
+  });
 
 describe('view of a plan', () => {
   it('passes the check that the page makes of it', () => {
@@ -69,7 +76,7 @@ describe('view of a plan', () => {
 });
 
 describe('protocol', () => {
-  const request = { version: PROTOCOL, type: 'request', id: 1, method: 'whatIf', whatIf: { ...untried, gpu: 'L4' } };
+  const request = { version: PROTOCOL, type: 'request', id: 1, method: 'whatIf', params: {} };
 
   it.each<[string, unknown, boolean]>([
     ['ready', { version: PROTOCOL, type: 'ready' }, true],
@@ -77,12 +84,21 @@ describe('protocol', () => {
     ['another version', { ...request, version: PROTOCOL + 1 }, false],
     ['an unknown type', { version: PROTOCOL, type: 'exec', command: 'rm' }, false],
     ['a command that is not offered', { version: PROTOCOL, type: 'run', command: 'workbench.action.quit' }, false],
-    ['a value that is no text', { ...request, whatIf: { ...untried, gpus: 8 } }, false],
-    ['a value that is too long', { ...request, whatIf: { ...untried, gpu: 'x'.repeat(101) } }, false],
+    ['a method that is not offered', { ...request, method: 'exec' }, false],
+    ['a number that is none', { ...request, id: -1 }, false],
     ['a line that is no number', { version: PROTOCOL, type: 'run', command: 'reveal', line: -1 }, false],
     ['nothing', undefined, false],
   ])('from the page: %s', (_, message, taken) => {
     expect(readToHost(message) !== undefined).toBe(taken);
+  });
+
+  it.each<[string, unknown, boolean]>([
+    ['as asked', { whatIf: { ...untried, gpu: 'L4' } }, true],
+    ['no text', { whatIf: { ...untried, gpus: 8 } }, false],
+    ['too long', { whatIf: { ...untried, gpu: 'x'.repeat(101) } }, false],
+    ['nothing', undefined, false],
+  ])('values of a request: %s', (_, params, taken) => {
+    expect(readParams('whatIf', params) !== undefined).toBe(taken);
   });
 
   it('drops a state of another version', () => {
@@ -98,6 +114,7 @@ describe('page', () => {
     const html = pageHtml({
       script: 'vscode-resource:/main.js',
       style: 'vscode-resource:/main.css',
+      workers: 'vscode-resource:/workers',
       cspSource: 'vscode-resource:',
       nonce: 'n0',
       styleNonce: 's0',
@@ -109,7 +126,9 @@ describe('page', () => {
       "script-src 'nonce-n0'",
       "style-src vscode-resource: 'nonce-s0'",
       'font-src vscode-resource:',
-      'img-src vscode-resource: data:',
+      'img-src vscode-resource: data: blob:',
+      'connect-src vscode-resource:',
+      'worker-src blob:',
     ]);
     expect([...html.matchAll(/<script[^>]*>/g)].every((tag) => tag[0].includes('nonce="n0"'))).toBe(true);
     expect(html).not.toMatch(/\son\w+=|style="/);

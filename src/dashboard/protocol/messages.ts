@@ -1,0 +1,71 @@
+/** What the page and its host say to each other. Both sides check what they get. */
+import * as v from 'valibot';
+import { count, reader, version } from './base';
+import { view, whatIf } from './plan';
+import { hostState } from './state';
+
+const shown = v.object({ view, state: v.optional(hostState) });
+
+/** Text of a picture or of a table, of at most 64 MiB. */
+const content = v.pipe(v.string(), v.maxLength(2 ** 26));
+
+/** Everything that the page can ask of its host, and what it gets. A request is added by a row here and in `requests.ts`. */
+export const METHODS = {
+  /** Plans the launch with changes that no file holds. */
+  whatIf: { params: v.object({ whatIf }), result: shown },
+  /** Asks where to save, and writes. `base64` says how the content is written down. */
+  save: {
+    params: v.object({
+      name: v.pipe(v.string(), v.maxLength(120)),
+      type: v.picklist(['png', 'csv', 'json', 'html', 'txt']),
+      content,
+      base64: v.boolean(),
+    }),
+    result: v.object({ saved: v.boolean() }),
+  },
+  /** Asks for a file and reads it; nothing where the person cancels. */
+  openText: {
+    params: v.object({ title: v.string(), endings: v.array(v.string()) }),
+    result: v.object({ file: v.optional(v.object({ name: v.string(), text: content })) }),
+  },
+} as const;
+
+export type Method = keyof typeof METHODS;
+export type Params<M extends Method> = v.InferOutput<(typeof METHODS)[M]['params']>;
+export type Result<M extends Method> = v.InferOutput<(typeof METHODS)[M]['result']>;
+
+/** Undefined where they have not the method's shape. */
+export const readParams = <M extends Method>(method: M, params: unknown): Params<M> | undefined =>
+  reader(METHODS[method].params)(params) as Params<M> | undefined;
+export const readResult = <M extends Method>(method: M, result: unknown): Result<M> | undefined =>
+  reader(METHODS[method].result)(result) as Result<M> | undefined;
+
+const toPage = v.variant('type', [
+  v.object({ version, type: v.literal('show'), ...shown.entries }),
+  v.object({ version, type: v.literal('reply'), to: count, ok: v.literal(true), result: v.unknown() }),
+  v.object({ version, type: v.literal('refusal'), to: count, error: v.string() }),
+]);
+
+const toHost = v.variant('type', [
+  v.object({ version, type: v.literal('ready') }),
+  v.object({
+    version,
+    type: v.literal('request'),
+    id: count,
+    method: v.picklist(Object.keys(METHODS) as [Method, ...Method[]]),
+    params: v.unknown(),
+  }),
+  v.object({
+    version,
+    type: v.literal('run'),
+    command: v.picklist(['showReport', 'setGpu', 'reveal']),
+    line: v.optional(count),
+  }),
+]);
+
+export type Shown = v.InferOutput<typeof shown>;
+export type ToPage = v.InferOutput<typeof toPage>;
+export type ToHost = v.InferOutput<typeof toHost>;
+
+export const readToPage = reader(toPage);
+export const readToHost = reader(toHost);

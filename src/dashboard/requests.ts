@@ -1,0 +1,42 @@
+/** What the host does for its page: one handler for each method of the protocol. */
+import { l10n, Uri, window, workspace } from 'vscode';
+import type { Method, Params, Result } from './protocol';
+
+/** Rejects with words for the person. */
+export type Handlers = { readonly [M in Method]: (params: Params<M>) => Promise<Result<M>> };
+
+/** Files of traces may be large; beyond this a page would no longer take them. */
+const MOST_BYTES = 2 ** 26;
+
+export async function save({ name, type, content, base64 }: Params<'save'>): Promise<Result<'save'>> {
+  const folder = workspace.workspaceFolders?.[0]?.uri;
+  const file = `${name.replaceAll(/[^\w.-]+/g, '-')}.${type}`;
+  const target = await window.showSaveDialog({
+    title: l10n.t('Save'),
+    filters: { [type.toUpperCase()]: [type] },
+    ...(folder && { defaultUri: Uri.joinPath(folder, file) }),
+  });
+  if (!target) {
+    return { saved: false };
+  }
+  const bytes = base64 ? Uint8Array.from(atob(content), (c) => c.charCodeAt(0)) : new TextEncoder().encode(content);
+  await workspace.fs.writeFile(target, bytes);
+  return { saved: true };
+}
+
+export async function openText({ title, endings }: Params<'openText'>): Promise<Result<'openText'>> {
+  const picked = await window.showOpenDialog({
+    title,
+    filters: { [title]: [...endings], [l10n.t('All files')]: ['*'] },
+  });
+  const uri = picked?.[0];
+  if (!uri) {
+    return {};
+  }
+  const { size } = await workspace.fs.stat(uri);
+  if (size > MOST_BYTES) {
+    throw new Error(l10n.t('The file is larger than 64 MiB, which is more than the dashboard can take.'));
+  }
+  const text = new TextDecoder().decode(await workspace.fs.readFile(uri));
+  return { file: { name: uri.path.slice(uri.path.lastIndexOf('/') + 1), text } };
+}

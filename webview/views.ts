@@ -1,0 +1,5 @@
+/** The tabs, in their order. A view is one line here. */
+import { capacityTab } from './capacity/view';
+import type { ViewMaker } from './view';
+
+export const VIEWS: readonly ViewMaker[] = [capacityTab];
