@@ -3,11 +3,16 @@
  * Nothing of it runs before a text that looks like a launch is opened.
  */
 export { planView } from './dashboard/view-model';
+export { effectLine, fixTitle } from './editor/before-after';
 export { gpuChoices } from './editor/gpu-list';
-export { hoverTarget, hoverText } from './editor/hover-text';
+export { findingsAt, hoverTarget, hoverText } from './editor/hover-text';
 export { lensLine, statusLine } from './editor/lines';
-export { editOption } from './launch/edit';
+export { editDirective } from './launch/directive-edit';
+export { editFix } from './launch/edit';
 export { loadGrammars } from './launch/shell/grammar';
 export { planText, requestsByLength } from './planner';
+export { tryingOn } from './planner/alternatives';
+export { safeFixes } from './planner/fix-effects';
+export { gpuOffers } from './planner/gpu-offers';
 export { reportMarkdown } from './report/markdown';
 export { reportOf } from './report/sections';

@@ -29,6 +29,7 @@ import { type Located, optionFindings, placeFindings, placementFindings } from '
 import { type Answered, remembered } from './planner/memory';
 import { modelOf, namedModel } from './planner/models';
 import { type RoadInput, roadOf } from './planner/road';
+import { withValueFixes } from './planner/value-fixes';
 
 /** Where facts of a model come from beyond the catalogue: a config.json beside the file, a cache, the Hub. */
 export interface ModelSource {
@@ -144,7 +145,7 @@ export function planLaunch(launch: Launch, lines: Lines, context: PlanContext): 
     found,
   };
   const { answer, refused } = answerOf(start, context);
-  const findings = placeFindings(launch, found, lines);
+  const findings = placeFindings(launch, withValueFixes(launch, found), lines);
   const failed = refused || findings.some((f) => f.code === 'bad-value');
   return {
     launch,

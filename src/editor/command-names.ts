@@ -3,6 +3,8 @@ export const COMMANDS = {
   showReport: 'kvPlanner.showReport',
   openDashboard: 'kvPlanner.openDashboard',
   setGpu: 'kvPlanner.setGpu',
+  applyFix: 'kvPlanner.applyFix',
+  copyHover: 'kvPlanner.copyHover',
 } as const;
 
 /** Where a command acts: sent as JSON by links, lenses and the status bar. */

@@ -1,5 +1,14 @@
 /** Findings and problems as diagnostics: an error only where the engine is certain to refuse. */
-import { Diagnostic, DiagnosticSeverity, Disposable, languages, Range, type TextDocument, workspace } from 'vscode';
+import {
+  Diagnostic,
+  DiagnosticSeverity,
+  DiagnosticTag,
+  Disposable,
+  languages,
+  Range,
+  type TextDocument,
+  workspace,
+} from 'vscode';
 import type { Severity } from '../core/engines/engine';
 import { isFile, isSupported, rangeIn } from './documents';
 import type { DocumentPlans, Plans } from './plans';
@@ -45,6 +54,9 @@ function diagnosticsOf({ document, plans, problems }: DocumentPlans): Diagnostic
       const diagnostic = new Diagnostic(range, finding.message, severities[finding.severity]);
       diagnostic.source = SOURCE;
       diagnostic.code = finding.code;
+      if (finding.code === 'option-removed') {
+        diagnostic.tags = [DiagnosticTag.Deprecated];
+      }
       return diagnostic;
     }),
     ...problems.map((problem) => {

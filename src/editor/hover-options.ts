@@ -1,6 +1,6 @@
 /** What one option does to this plan, by what the option decides. */
 import type { BudgetTerm } from '../core/engines/engine';
-import type { OptionRole } from '../core/engines/option';
+import { availability, type OptionRole } from '../core/engines/option';
 import type { Figure } from '../core/figure';
 import { formatBytes, GiB, withCommas } from '../core/units';
 import type { LaunchOption } from '../launch/launch';
@@ -26,8 +26,30 @@ export function optionAnswer(plan: Plan, option: LaunchOption): Answer {
   if (option.unresolved !== undefined) {
     return { text: `**Not known from this file**: ${escaped(option.unresolved)}`, figures: [] };
   }
+  const absent = notInVersion(plan, option);
+  if (absent) {
+    return absent;
+  }
   const role = option.spec?.role;
   return (role && answers[role]?.(plan)) ?? effectOf(plan, option);
+}
+
+/** Since when an engine has an option, or until when it had it. */
+function notInVersion({ engine }: Plan, { spec, value, name }: LaunchOption): Answer | undefined {
+  const there = spec ? availability(spec, engine.version.text, value) : 'ok';
+  if (there === 'ok') {
+    return undefined;
+  }
+  const isName = spec !== undefined && availability(spec, engine.version.text) !== 'ok';
+  const what = isName ? `the option ${name}` : `${name} ${String(value)}`;
+  const when =
+    'since' in there
+      ? `it came with ${engine.title} ${there.since}`
+      : `it is gone since ${engine.title} ${there.until}`;
+  return {
+    text: `${bold(`${engine.title} ${engine.version.text} does not have ${what}`)}: ${escaped(when)}.`,
+    figures: [],
+  };
 }
 
 function effectOf(plan: Plan, option: LaunchOption): Answer {
@@ -131,8 +153,7 @@ function storedAs(plan: Plan): Answer | undefined {
     return undefined;
   }
   const { key, value } = layout.dtype;
-  const kept =
-    key === value ? `Keys and values are stored as ${value}` : `Keys are stored as ${key}, values as ${value}`;
+  const kept = `Keys and values are stored as ${value}${key === value ? '' : ` (asked for: ${key})`}`;
   return {
     text: `${bold(`${wordsOf(layout.bytesPerToken)} per token and GPU`)}, ${escaped(wordsOf(layout.bytesPerTokenTotal))} over the whole model. ${escaped(kept)}.`,
     figures: [layout.bytesPerToken],
@@ -195,7 +216,13 @@ function stages(plan: Plan): Answer | undefined {
     `${withCommas(rank.bytesPerToken)} B`,
     pool?.ranks[i] ? withCommas(pool.ranks[i].blocks) : 'not known',
   ]);
-  const heading = `${bold(layout.ranks.length === 1 ? '1 pipeline stage' : `${layout.ranks.length} pipeline stages`)}: the smallest pool decides how many blocks every stage has.`;
+  const heading =
+    rows.length === 1
+      ? `${bold('1 pipeline stage')}: every GPU holds all KV layers.`
+      : `${bold(`${rows.length} pipeline stages`)}: the smallest pool decides how many blocks every stage has.`;
+  if (rows.length < 2) {
+    return { text: heading, figures: [layout.bytesPerToken] };
+  }
   return {
     text: `${heading}\n\n${table(['Stage', 'KV layers', 'Per token and GPU', 'Blocks'], rows, [1, 2, 3])}`,
     figures: [layout.bytesPerToken],

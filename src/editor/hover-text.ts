@@ -2,10 +2,13 @@
 import { defaultsText, takesText, versionsText } from '../core/engines/option-text';
 import type { Figure } from '../core/figure';
 import type { LaunchOption, TextRange } from '../launch/launch';
-import type { Plan } from '../planner';
+import type { PlacedFinding, Plan } from '../planner';
+import { alternatives, type TryOptions } from '../planner/alternatives';
 import { withInterval } from '../report/amounts';
 import { headline } from '../report/headline';
 import { wordsOf } from '../report/numbers';
+import { shortOrigin } from '../report/rows';
+import { alternativesText } from './before-after';
 import { type Answer, optionAnswer } from './hover-options';
 import { bold, code, escaped, table } from './markdown';
 
@@ -33,12 +36,15 @@ export function hoverTarget(plan: Plan, offset: number): HoverTarget | undefined
   return range && { kind: 'launch', range };
 }
 
-export function hoverText(plan: Plan, target: HoverTarget): string {
+/** With `tryOptions`, what other values of the option would come to. */
+export function hoverText(plan: Plan, target: HoverTarget, tryOptions?: TryOptions): string {
   const answer = answerFor(plan, target);
-  const findings = findingsOf(plan, target);
   return [
     answer.text,
-    ...findings,
+    ...findingsAt(plan, target)
+      .filter(isNews)
+      .map((f) => `${icons[f.severity]} ${escaped(f.message)}`),
+    ...(target.kind === 'option' && tryOptions ? [otherValues(plan, target.option, tryOptions)] : []),
     ...answer.figures.slice(0, 2).map(formula),
     ...origins(answer.figures),
     ...(target.kind === 'option' ? [aboutOption(plan, target.option)] : []),
@@ -123,15 +129,29 @@ function kindsOf(plan: Plan): [string, number][] {
   return [...counts];
 }
 
-/** Findings at the target; on the launch all that have no option of their own. */
-function findingsOf(plan: Plan, target: HoverTarget): string[] {
-  const here = plan.findings.filter((f) =>
-    target.kind === 'option'
-      ? f.option === target.option.name
-      : target.kind === 'launch' && f.severity !== 'hint' && f.message !== headline(plan).detail,
-  );
-  return here.slice(0, 4).map((f) => `${icons[f.severity]} ${escaped(f.message)}`);
+/** Findings at the target; on the launch all that stand in no other place of it. */
+export function findingsAt(plan: Plan, target: HoverTarget): readonly PlacedFinding[] {
+  const told = target.kind === 'launch' ? headline(plan).detail : undefined;
+  const isHere = (f: PlacedFinding): boolean => {
+    switch (target.kind) {
+      case 'launch':
+        return f.severity !== 'hint' && f.message !== told;
+      case 'model':
+        return f.range.start >= target.range.start && f.range.end <= target.range.end;
+      case 'option':
+        return f.option === target.option.name;
+    }
+  };
+  return plan.findings.filter(isHere).slice(0, 4);
 }
+
+/** Not what the answer of an option begins with. */
+const isNews = ({ code }: PlacedFinding): boolean => !ANSWERED.has(code);
+
+const ANSWERED = new Set(['bad-value', 'unknown-option', 'option-too-new', 'option-removed']);
+
+const otherValues = (plan: Plan, option: LaunchOption, tryOptions: TryOptions): string =>
+  alternativesText(option.name, alternatives(plan, option, tryOptions)) ?? '';
 
 const icons = { error: '$(error)', warning: '$(warning)', information: '$(info)', hint: '$(lightbulb)' } as const;
 
@@ -146,9 +166,8 @@ function origins(figures: readonly Figure[]): string[] {
   const lines = new Set<string>();
   for (const { origins: from, source } of figures.slice(0, 2).map((f) => f.explain())) {
     for (const origin of from) {
-      lines.add(
-        `${origin.text}${origin.line === undefined || origin.text.includes('line') ? '' : `, line ${origin.line}`}`,
-      );
+      const line = origin.line === undefined || origin.text.includes('line') ? '' : `, line ${origin.line}`;
+      lines.add(`${shortOrigin(origin)}${line}`);
     }
     if (source) {
       lines.add(`formula: ${source}`);

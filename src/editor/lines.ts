@@ -41,5 +41,5 @@ export function statusLine(plan: Plan): string {
 }
 
 /** Leaves `GPU` as it is. */
-const lowerFirst = (text: string): string =>
+export const lowerFirst = (text: string): string =>
   /^[A-Z]{2}/.test(text) ? text : text.charAt(0).toLowerCase() + text.slice(1);

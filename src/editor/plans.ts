@@ -10,6 +10,7 @@ import {
 } from 'vscode';
 import { launchAt } from '../launch/at';
 import type { Overrides, Plan, PlanResult } from '../planner';
+import type { TryOptions } from '../planner/alternatives';
 import { isSupported } from './documents';
 import { createFiles } from './files';
 import type { GrammarStore } from './grammars';
@@ -20,6 +21,8 @@ export interface DocumentPlans extends Pick<PlanResult, 'plans' | 'problems'> {
   readonly document: TextDocument;
   readonly version: number;
   readonly text: string;
+  /** Plans one of these launches with other values of options. */
+  readonly tryOptions: TryOptions;
 }
 
 export interface Plans extends Disposable {
@@ -65,7 +68,13 @@ export function createPlans(grammars: GrammarStore, log: LogOutputChannel): Plan
   const make = async (document: TextDocument, flags?: Overrides): Promise<DocumentPlans | undefined> => {
     const { version } = document;
     const planned = isSupported(document) ? await planning.plan(sourceOf(document), flags) : undefined;
-    return planned && { document, version, text: planned.input.text, ...planned.result };
+    if (!planned) {
+      return undefined;
+    }
+    const { tryingOn } = await import('../lazy');
+    const { input, context, result } = planned;
+    const { plans, problems } = result;
+    return { document, version, text: input.text, plans, problems, tryOptions: tryingOn(input.text, context) };
   };
 
   const safely = (document: TextDocument, flags?: Overrides): Promise<DocumentPlans | undefined> =>

@@ -1,4 +1,5 @@
 /** Changing an option in the text of a file: only its value, or one new option in the manner of the others. */
+import type { Fix } from '../core/engines/engine';
 import type { Launch, LaunchOption, Layer, TextRange } from './launch';
 import { optionOf } from './launch';
 import { encode } from './text/encode';
@@ -17,6 +18,28 @@ export function editOption(launch: Launch, text: string, name: string, value: st
       : replaceFlag(text, option, value);
   }
   return insert(launch, text, name, value);
+}
+
+/** What a fix of a finding changes: an option's value, its name, or the model, by whatever option the launch names it. */
+export function editFix(launch: Launch, text: string, fix: Fix): readonly TextEdit[] {
+  if (fix.replaces !== undefined) {
+    const option = optionOf(launch, fix.replaces);
+    return option ? renamed(text, option, fix.option) : [];
+  }
+  const model = fix.option === 'model' && launch.options.findLast((o) => o.spec?.role === 'model');
+  return editOption(launch, text, model ? model.name : fix.option, fix.value);
+}
+
+/** Written as the name before it was: with its dashes, quotes and underscores. */
+function renamed(text: string, { name, nameRange, from }: LaunchOption, to: string): readonly TextEdit[] {
+  const written = text.slice(nameRange.start, nameRange.end);
+  const known = [name, name.replaceAll('-', '_')].find((form) => written.includes(form));
+  if (known === undefined || from !== undefined) {
+    return [];
+  }
+  const start = nameRange.start + written.indexOf(known);
+  const replacement = known.includes('_') ? to.replaceAll('-', '_') : to;
+  return [{ range: { start, end: start + known.length }, text: replacement }];
 }
 
 /** A variable may come from another file, and then stands where that file is named. */

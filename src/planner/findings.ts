@@ -1,8 +1,8 @@
 /** Findings that hold for every engine, and the place of each finding in the text. */
-import type { Engine, Finding, Hardware, Placement } from '../core/engines/engine';
+import type { Engine, Finding, Fix, Hardware, Placement } from '../core/engines/engine';
 import { availability } from '../core/engines/option';
 import { nearest } from '../core/nearest';
-import type { Launch, TextRange } from '../launch/launch';
+import type { Launch, LaunchOption, TextRange } from '../launch/launch';
 import { optionOf } from '../launch/launch';
 import type { Lines } from '../launch/lines';
 import type { PlacedFinding } from '../planner';
@@ -31,23 +31,20 @@ function placeOf(launch: Launch, name: string | undefined): TextRange {
 /** Options the engine does not know, or does not know in that version. */
 export function optionFindings(launch: Launch, engine: Engine, version: string): readonly Located[] {
   return launch.options.flatMap((option): readonly Located[] => {
-    const at = (code: string, message: string): readonly Located[] => [
+    const at = (code: string, message: string, fixes: readonly Fix[] = []): readonly Located[] => [
       {
-        finding: { code, severity: 'warning', message, option: option.name, fixes: [], refuses: 'perhaps' },
+        finding: { code, severity: 'warning', message, option: option.name, fixes, refuses: 'perhaps' },
         range: option.nameRange,
       },
     ];
     if (!option.spec) {
-      const [near] = nearest(
-        option.name,
-        engine.options.map((o) => o.name),
-        1,
-        (name) => name,
-      );
+      const there = engine.options.filter((o) => availability(o, version) === 'ok').map((o) => o.name);
+      const [near] = nearest(option.name, there, 1, (name) => name);
       const like = near === undefined ? '' : ` Did you mean ${near}?`;
       return at(
         'unknown-option',
         `${engine.title} is not known to have an option ${option.name}, and refuses those it has not.${like}`,
+        near === undefined || optionOf(launch, near) ? [] : [renamed(option, near)],
       );
     }
     const available = availability(option.spec, version);
@@ -65,6 +62,13 @@ export function optionFindings(launch: Launch, engine: Engine, version: string):
         );
   });
 }
+
+const renamed = ({ name, raw }: LaunchOption, near: string): Fix => ({
+  title: `Write ${near} for ${name}`,
+  option: near,
+  value: raw,
+  replaces: name,
+});
 
 /** More GPUs asked for than are offered: certain only on one machine, so it warns. */
 export function placementFindings(

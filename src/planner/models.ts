@@ -1,6 +1,6 @@
 /** The model of a launch: what flags, directives or the file name, looked up in a config.json at hand and the catalogue. */
 
-import type { Engine } from '../core/engines/engine';
+import type { Engine, Fix } from '../core/engines/engine';
 import { findModel, nearestModels } from '../core/model/catalogue';
 import { modelFromConfig } from '../core/model/config-json';
 import { readGguf } from '../core/model/gguf';
@@ -62,10 +62,15 @@ export function modelOf(
   const written = launch.model;
   const name = asked?.text ?? (written?.unresolved === undefined ? written?.text : undefined);
   const range = asked?.range ?? written?.range;
-  const refuse = (code: string, message: string): undefined => {
+  const refuse = (code: string, message: string, fixes: readonly Fix[] = []): undefined => {
     const option = launch.options.findLast((o) => o.spec?.role === 'model')?.name ?? 'model';
-    found.push({ finding: { code, severity: 'error', message, option, fixes: [], refuses: false }, range });
+    found.push({ finding: { code, severity: 'error', message, option, fixes, refuses: false }, range });
     return undefined;
+  };
+  const unknown = (model: string): undefined => {
+    const near = nearestModels(model, 3);
+    // Only where the launch itself names it: a directive is no option.
+    return refuse('model-unknown', unknownModel(model, near), asked ? [] : near.map(nearModel));
   };
   if (name === undefined) {
     return written?.unresolved === undefined
@@ -76,7 +81,7 @@ export function modelOf(
         );
   }
   try {
-    return namedModel(name, models, engine) ?? refuse('model-unknown', unknownModel(name));
+    return namedModel(name, models, engine) ?? unknown(name);
   } catch (error) {
     if (error instanceof ModelError) {
       return refuse('model-not-understood', `The config of ${name} was not understood: ${error.message}`);
@@ -88,8 +93,9 @@ export function modelOf(
 /** A name long enough to be a mistake is told by its beginning. */
 const clipped = (name: string): string => (name.length > 120 ? `${name.slice(0, 120)}…` : name);
 
-function unknownModel(name: string): string {
-  const near = nearestModels(name, 3);
+const nearModel = (id: string): Fix => ({ title: `Use ${id}, which is known`, option: 'model', value: id });
+
+function unknownModel(name: string, near: readonly string[]): string {
   const like = near.length > 0 ? ` Did you mean ${near.join(', ')}?` : '';
   return `The model “${clipped(name)}” is not in the catalogue.${like} A config.json gives its facts: \`--model-config\`, or \`# kv-planner: model=\` one that is known.`;
 }

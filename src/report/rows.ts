@@ -11,14 +11,14 @@ export function rowOf(label: string, figure: Figure): Row {
 
 /** Remarks first, then what was read: `one slab each; from max-model-len 8192, line 9`. */
 function originsText(origins: readonly Origin[]): string {
-  const unique = (of: readonly Origin[]) => [...new Set(of.map(shortly))].join('; ');
+  const unique = (of: readonly Origin[]) => [...new Set(of.map(shortOrigin))].join('; ');
   const remarks = unique(origins.filter(told));
   const read = unique(origins.filter((o) => !told(o)));
   return [remarks, read && `from ${read}`].filter(Boolean).join('; ');
 }
 
 /** The catalogue's own sources stand once, with the model. */
-const shortly = ({ kind, text }: Origin): string =>
+export const shortOrigin = ({ kind, text }: Origin): string =>
   kind === 'catalogue' ? text.replace(/: catalogue: .*$/, ' (catalogue)') : text;
 
 /** Said by the plan itself, not read anywhere. */

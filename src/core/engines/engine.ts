@@ -236,6 +236,8 @@ export interface Fix {
   readonly title: string;
   readonly option: string;
   readonly value: string;
+  /** An option that is written by a wrong name: it goes where `option` comes. */
+  readonly replaces?: string;
 }
 
 /** Something the reader should know. Severity follows certainty: error only when the engine will refuse. */
