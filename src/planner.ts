@@ -52,6 +52,14 @@ export interface PlanContext {
   readonly scratch?: boolean;
   /** Stands in place of the model that a launch names: for a comparison of engines. */
   readonly model?: Model;
+  /** One launch of the text is planned as if it were written otherwise. */
+  readonly tried?: Tried;
+}
+
+export interface Tried {
+  /** Which of the text's launches. */
+  readonly at: number;
+  readonly change: (launch: Launch) => Launch;
 }
 
 export interface PlacedFinding extends Finding {
@@ -101,7 +109,10 @@ export interface PlanResult {
 export function planText(input: ReadInput, context: PlanContext): PlanResult {
   const read = readLaunches(input, ENGINES);
   const lines = linesOf(input.text);
-  const plans = read.launches.map((launch) => planLaunch(launch, lines, context));
+  const { tried } = context;
+  const plans = read.launches.map((launch, at) =>
+    planLaunch(tried?.at === at ? tried.change(launch) : launch, lines, context),
+  );
   return {
     plans: withFileFindings(plans, input.text, lines),
     problems: read.problems.map((p) => ({ ...p, line: p.range && lines.line(p.range.start) })),

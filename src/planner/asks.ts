@@ -62,10 +62,16 @@ function count(ask: Ask, key: DirectiveKey, found: Located[]): number | undefine
   if (!asked) {
     return undefined;
   }
-  const value = Number(asked.text);
-  return Number.isInteger(value) && value > 0 && value <= MOST && asked.text.trim() !== ''
-    ? value
-    : bad(found, asked, `${key} must be a whole number from 1 to ${MOST}, not “${asked.text}”.`);
+  const wrong = countError(key, asked.text);
+  return wrong === undefined ? Number(asked.text) : bad(found, asked, wrong);
+}
+
+/** Why a text is no count; undefined where it is one. */
+export function countError(name: string, text: string): string | undefined {
+  const value = Number(text);
+  return Number.isInteger(value) && value > 0 && value <= MOST && text.trim() !== ''
+    ? undefined
+    : `${name} must be a whole number from 1 to ${MOST}, not “${text}”.`;
 }
 
 function bytes(ask: Ask, key: DirectiveKey, found: Located[]): number | undefined {

@@ -1,10 +1,8 @@
 /** A launch with some options changed: the text edited, and planned again on the one road. */
-import { ENGINES } from '../core/engines';
-import { readLaunches } from '../launch';
-import { editOption, type TextEdit } from '../launch/edit';
-import { type Launch, optionOf, type ReadInput } from '../launch/launch';
+import type { TextEdit } from '../launch/edit';
+import { offeredStep, optionStep, rewritten } from '../launch/edit-steps';
+import { optionOf, type ReadInput } from '../launch/launch';
 import { type Plan, type PlanContext, planText } from '../planner';
-import { type Edited, edit, editsOf, unedited } from './pieces';
 
 /** Stands among changed options for the number of GPUs that the file offers. */
 export const OFFERED = '#gpus';
@@ -50,7 +48,10 @@ export function attempt(scratch: Scratch, changes: Changes): Attempt | undefined
 
 function made(scratch: Scratch, changes: Changes): Attempt | undefined {
   const { input, context, at, demand } = scratch;
-  const edited = editedBy(input, at, changes);
+  const steps = Object.entries(changes).map(([option, value]) =>
+    option === OFFERED ? offeredStep(value) : optionStep(option, value),
+  );
+  const edited = rewritten(input, at, steps);
   const plan = edited && planText({ ...input, text: edited.text }, { ...context, scratch: true }).plans[at];
   if (!edited || !plan) {
     return undefined;
@@ -62,7 +63,7 @@ function made(scratch: Scratch, changes: Changes): Attempt | undefined {
   return {
     changes,
     text: edited.text,
-    edits: editsOf(edited, input.text.length),
+    edits: edited.edits,
     plan,
     served: accepts ? capacity.fits.value * replicas : 0,
     gpus: placement ? gpusOf(placement) : 1,
@@ -75,29 +76,6 @@ const movesLayers = ({ findings }: Plan): boolean => findings.some(({ code }) =>
 /** Attention that is data parallel divides the GPUs of a tensor group: its replicas need no others. */
 export const gpusOf = ({ tensor, pipeline, replicas, attentionData }: NonNullable<Plan['placement']>): number =>
   (tensor * pipeline * replicas) / attentionData;
-
-/** One option after the other, each at its place in the text so far. Undefined when the text cannot hold one. */
-function editedBy(input: ReadInput, at: number, changes: Changes): Edited | undefined {
-  let now = unedited(input.text);
-  for (const [option, value] of Object.entries(changes)) {
-    const launch = readLaunches({ ...input, text: now.text }, ENGINES).launches[at];
-    const edits = launch ? editOf(launch, now.text, option, value) : [];
-    if (edits.length === 0) {
-      return undefined;
-    }
-    now = edit(now, edits);
-  }
-  return now;
-}
-
-const editOf = (launch: Launch, text: string, option: string, value: string): readonly TextEdit[] =>
-  option === OFFERED ? offeredEdit(launch, text, value) : editOption(launch, text, option, value);
-
-/** Nothing where the number of GPUs is not written as one. */
-function offeredEdit(launch: Launch, text: string, value: string): readonly TextEdit[] {
-  const range = launch.directives.findLast((d) => d.key === 'gpus')?.valueRange ?? launch.hardware.count?.range;
-  return range && /^\d+$/.test(text.slice(range.start, range.end)) ? [{ range, text: value }] : [];
-}
 
 /** As written, or as the plan has it by default; undefined when neither says. */
 export function writtenAs(plan: Plan, option: string): string | undefined {

@@ -105,6 +105,7 @@ export const CONTEXT_OPTIONS: readonly OptionSpec[] = tableOf(SOURCE, [
     type: 'enum',
     values: KV_TYPES,
     env: 'LLAMA_ARG_CACHE_TYPE_V',
+    role: 'kv-dtype',
     defaults: [{ value: 'f16' }],
     summary: 'Number format of values.',
     effect: 'As for keys; quantised values need flash attention.',

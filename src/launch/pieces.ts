@@ -1,5 +1,5 @@
 /** Edits made one after the other, as edits of the text they began with. */
-import type { TextEdit } from '../launch/edit';
+import type { TextEdit } from './edit';
 
 /** What the text consists of by now: stretches of the first text, and what was written between them. */
 type Piece = { readonly start: number; readonly end: number } | string;
