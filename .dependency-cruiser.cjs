@@ -35,10 +35,13 @@ module.exports = {
     {
       name: 'planner-and-report-stay-below-the-faces',
       severity: 'error',
-      from: { path: '^src/(planner(\\.ts|/)|solve(\\.ts|/)|what-if(\\.ts|/)|compare(\\.ts|/)|simulate(\\.ts|/)|report/)' },
+      from: {
+        path: '^src/(planner(\\.ts|/)|solve(\\.ts|/)|what-if(\\.ts|/)|compare(\\.ts|/)|simulate(\\.ts|/)|report/)',
+      },
       to: {
         path: '^(src|webview|test|scripts)/',
-        pathNot: '^src/(core/|launch/|planner(\\.ts|/)|solve(\\.ts|/)|what-if(\\.ts|/)|compare(\\.ts|/)|simulate(\\.ts|/)|report/)',
+        pathNot:
+          '^src/(core/|launch/|planner(\\.ts|/)|solve(\\.ts|/)|what-if(\\.ts|/)|compare(\\.ts|/)|simulate(\\.ts|/)|report/)',
       },
     },
     {
