@@ -1,27 +1,35 @@
 /** Activation: registers, and returns. What is heavy is loaded on first use. */
 import { type ExtensionContext, window } from 'vscode';
 import { createDashboard, VIEW_TYPE } from './dashboard/panel';
+import { registerChoices } from './editor/choices';
 import { registerCodeLens } from './editor/code-lens';
 import { registerCommands, runOn } from './editor/commands';
+import { registerCompare } from './editor/compare';
 import { registerDiagnostics } from './editor/diagnostics';
 import { createGrammars } from './editor/grammars';
 import { registerHover } from './editor/hover';
+import { registerPages } from './editor/pages';
 import { createPlans } from './editor/plans';
 import { registerQuickFixes } from './editor/quick-fix';
-import { registerReports } from './editor/report';
+import { registerReportCommands } from './editor/report-commands';
+import { registerSolve } from './editor/solve';
 import { registerStatusBar } from './editor/status-bar';
 
 export function activate(context: ExtensionContext): void {
   const log = window.createOutputChannel('KV Planner', { log: true });
   const plans = createPlans(createGrammars(context.extensionUri, log), log);
-  const reports = registerReports(plans);
+  const pages = registerPages(plans);
   const dashboard = createDashboard(context.extensionUri, { ...plans, run: runOn });
   context.subscriptions.push(
     log,
     plans,
-    reports,
+    pages,
     dashboard,
-    registerCommands(plans, reports, dashboard.show),
+    registerCommands(plans, pages, dashboard.show),
+    registerReportCommands(plans, pages),
+    registerSolve(plans, pages),
+    registerCompare(plans, pages),
+    registerChoices(plans),
     registerHover(plans),
     registerCodeLens(plans),
     registerDiagnostics(plans),

@@ -2,17 +2,31 @@
  * What takes time to load, behind one dynamic import: readers, engines, the catalogue, and the words made from a plan.
  * Nothing of it runs before a text that looks like a launch is opened.
  */
+
+export { compareEngines } from './compare';
 export { planView } from './dashboard/view-model';
 export { effectLine, fixTitle } from './editor/before-after';
+export { engineVersions } from './editor/engine-list';
 export { gpuChoices } from './editor/gpu-list';
 export { findingsAt, hoverTarget, hoverText } from './editor/hover-text';
 export { lensLine, statusLine } from './editor/lines';
+export { modelChoices } from './editor/model-list';
 export { editDirective } from './launch/directive-edit';
-export { editFix } from './launch/edit';
+export { editFix, editOption } from './launch/edit';
+export { pastedText } from './launch/pasted';
 export { loadGrammars } from './launch/shell/grammar';
 export { planText, requestsByLength } from './planner';
 export { tryingOn } from './planner/alternatives';
 export { safeFixes } from './planner/fix-effects';
 export { gpuOffers } from './planner/gpu-offers';
+export { changesReport } from './report/changes-report';
+export { compareJson } from './report/compare-json';
+export { compareReport } from './report/compare-report';
+export { reportCsv } from './report/csv';
+export { reportHtml } from './report/html';
+export { planJson } from './report/json';
 export { reportMarkdown } from './report/markdown';
 export { reportOf } from './report/sections';
+export { solveJson } from './report/solve-json';
+export { solveReport } from './report/solve-report';
+export { solveFor } from './solve';

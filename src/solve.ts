@@ -62,11 +62,14 @@ export interface SolveResult {
   readonly needs: PlanResult['needs'];
 }
 
-/** Solves each launch of a text. */
-export function solveFor(target: Target, input: ReadInput, context: PlanContext): SolveResult {
+/** Solves each launch of a text, or one of them. */
+export function solveFor(target: Target, input: ReadInput, context: PlanContext, only?: number): SolveResult {
   const asked = target.length === undefined ? context : { ...context, flags: atLength(target.length, context) };
   const { plans, problems, needs } = planText(input, asked);
-  return { solved: plans.map((plan, at) => solved(target, plan, input, asked, at)), problems, needs };
+  const all = plans.flatMap((plan, at) =>
+    only === undefined || only === at ? [solved(target, plan, input, asked, at)] : [],
+  );
+  return { solved: all, problems, needs };
 }
 
 /** A length is the prompt and as much of the usual output as it has room for. */

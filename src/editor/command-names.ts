@@ -5,6 +5,14 @@ export const COMMANDS = {
   setGpu: 'kvPlanner.setGpu',
   applyFix: 'kvPlanner.applyFix',
   copyHover: 'kvPlanner.copyHover',
+  setModel: 'kvPlanner.setModel',
+  chooseEngineVersion: 'kvPlanner.chooseEngineVersion',
+  planSelection: 'kvPlanner.planSelection',
+  solve: 'kvPlanner.solve',
+  compareEngines: 'kvPlanner.compareEngines',
+  compareWith: 'kvPlanner.compareWith',
+  saveReport: 'kvPlanner.saveReport',
+  copyReport: 'kvPlanner.copyReport',
 } as const;
 
 /** Where a command acts: sent as JSON by links, lenses and the status bar. */

@@ -6,25 +6,21 @@ import {
   l10n,
   type QuickPickItem,
   type TextDocument,
-  Uri,
+  type Uri,
   window,
   workspace,
 } from 'vscode';
 import type { Plan } from '../planner';
 import { COMMANDS, type CommandTarget, targetOf } from './command-names';
+import type { Pages } from './pages';
+import { fileName, noLaunch, type Place, placeOf } from './places';
 import { type Plans, planAt } from './plans';
-import type { Reports } from './report';
 import { SECTION } from './settings';
 
 /** Opens the dashboard on a file's launch, or empty when there is none to show. */
 export type OpenDashboard = (document: TextDocument | undefined, offset: number) => Promise<void>;
 
-interface Place {
-  readonly document: TextDocument;
-  readonly offset: number;
-}
-
-export function registerCommands(plans: Plans, reports: Reports, openDashboard: OpenDashboard): Disposable {
+export function registerCommands(plans: Plans, pages: Pages, openDashboard: OpenDashboard): Disposable {
   const planOf = async (place: Place | undefined): Promise<Plan | undefined> => {
     const made = place && (await plans.of(place.document));
     return made && planAt(made.plans, place.offset);
@@ -41,7 +37,7 @@ export function registerCommands(plans: Plans, reports: Reports, openDashboard: 
         return;
       }
       // Run from the palette it reports the whole file; a link of a launch reports that launch.
-      await reports.show(place.document.uri, targetOf(argument) && place.offset);
+      await showReport(pages, place.document.uri, targetOf(argument) && place.offset);
     }),
     commands.registerCommand(COMMANDS.setGpu, async (argument: unknown) => {
       const place = await placeOf(argument);
@@ -50,29 +46,17 @@ export function registerCommands(plans: Plans, reports: Reports, openDashboard: 
   );
 }
 
+/** The report of a file, or of its launch at an offset. */
+async function showReport(pages: Pages, uri: Uri, offset?: number): Promise<void> {
+  const ask = { kind: 'report', of: uri.toString(), ...(offset !== undefined && { offset }) } as const;
+  await pages.show(ask, l10n.t('Capacity of {0}', fileName(uri)));
+}
+
 /** Runs a command on one launch, as a link to it would. */
 export function runOn(command: 'showReport' | 'setGpu', uri: Uri, offset: number): void {
   const target: CommandTarget = { uri: uri.toString(), offset };
   void commands.executeCommand(COMMANDS[command], target);
 }
-
-/** Where a link says, else the cursor of the active editor. */
-async function placeOf(argument: unknown): Promise<Place | undefined> {
-  const target = targetOf(argument);
-  if (target) {
-    const document = await workspace.openTextDocument(Uri.parse(target.uri, true));
-    return { document, offset: target.offset };
-  }
-  const editor = window.activeTextEditor;
-  return editor && { document: editor.document, offset: editor.document.offsetAt(editor.selection.active) };
-}
-
-const noLaunch = (place: Place | undefined): string =>
-  place
-    ? l10n.t(
-        'No launch was found in this file. KV Planner reads shell scripts, Docker Compose files, Kubernetes manifests and option files that start an LLM engine.',
-      )
-    : l10n.t('Open a file that starts an LLM engine, then run this command again.');
 
 /**
  * Writes the setting, not the file: it serves every launch that names no GPU, can be done where a file is read-only, and

@@ -1,5 +1,6 @@
 /** Which documents are looked at, and what stands where in them. */
-import { type DocumentSelector, languages, Range, type TextDocument, type Uri } from 'vscode';
+import { type DocumentSelector, languages, Range, type TextDocument, type Uri, WorkspaceEdit, workspace } from 'vscode';
+import type { TextEdit } from '../launch/edit';
 import type { TextRange } from '../launch/launch';
 import { FILE_NAMES, LANGUAGES } from './sniff';
 
@@ -19,3 +20,12 @@ export const isFile = (uri: Uri): boolean => !NOT_FILES.has(uri.scheme);
 
 export const rangeIn = (document: TextDocument, range: TextRange): Range =>
   new Range(document.positionAt(range.start), document.positionAt(range.end));
+
+/** All of them in one step, which the user can undo. */
+export function applyEdits(document: TextDocument, edits: readonly TextEdit[]): Thenable<boolean> {
+  const change = new WorkspaceEdit();
+  for (const { range, text } of edits) {
+    change.replace(document.uri, rangeIn(document, range), text);
+  }
+  return workspace.applyEdit(change);
+}

@@ -33,8 +33,17 @@ function launchLines({ plan, engines }: Compared, places: (offset: number) => Po
   ];
 }
 
-const TITLES = ['Engine', 'Starts', 'KV pool', 'Per token', 'Block', 'Longest', 'Requests at once', 'Limited by'];
-const NUMERIC = new Set([2, 3, 4, 5]);
+export const TITLES = [
+  'Engine',
+  'Starts',
+  'KV pool',
+  'Per token',
+  'Block',
+  'Longest',
+  'Requests at once',
+  'Limited by',
+];
+export const NUMERIC = new Set([2, 3, 4, 5]);
 
 function table(engines: readonly ComparedEngine[], style: TextStyle): string[] {
   const rows = [TITLES, ...engines.map(cells)];
@@ -57,7 +66,7 @@ const LIMITS = {
 
 const UNKNOWN = '–';
 
-function cells({ plan, asWritten }: ComparedEngine): string[] {
+export function cells({ plan, asWritten }: ComparedEngine): string[] {
   const { kv, capacity } = plan;
   const fits = servedAtOnce(plan);
   const isRefused = aboveLength(plan) === 'refused';
@@ -99,12 +108,32 @@ const TOPICS: Readonly<Record<Topic, string>> = {
 
 /** What was translated, what was not, and the reasons. Nothing about the launch as it is written. */
 function engineLines(engine: ComparedEngine, base: Plan, style: TextStyle): string[] {
-  const { plan, asWritten, carried, leftOut, differences } = engine;
+  const { plan, asWritten } = engine;
   if (asWritten) {
     return plan.planned ? [] : ['', ...wrap(`${verdict(plan)}: ${whyNot(plan)}`, style.width)];
   }
+  const rows = reasonsOf(engine);
+  const same = rows.length === 0 ? ['  the same'] : [];
+  return [
+    '',
+    paint(againstText(plan, base), 'bold', style),
+    ...same,
+    ...rows.flatMap(([label, text]) => row(label, text, style)),
+  ];
+}
+
+export const againstText = ({ engine }: Plan, { engine: base }: Plan): string =>
+  `${engine.title} ${engine.version.text} against ${base.title} ${base.version.text}`;
+
+/** Why it differs, and what became of the options; clean text. */
+export function reasonsOf({
+  plan,
+  carried,
+  leftOut,
+  differences,
+}: ComparedEngine): readonly (readonly [string, string])[] {
   const unsure = plan.findings.filter((f) => f.code === 'approximate').map((f) => f.message);
-  const rows: readonly (readonly [string, string])[] = [
+  const reasons: readonly (readonly [string, string])[] = [
     ...(plan.planned ? [] : [['not planned', whyNot(plan)] as const]),
     ...differences.map(({ topic, text }) => [TOPICS[topic], text] as const),
     ...unsure.map((text) => ['not sure', text] as const),
@@ -113,9 +142,7 @@ function engineLines(engine: ComparedEngine, base: Plan, style: TextStyle): stri
       : []),
     ...leftOut.map(({ option, raw, why }) => ['left out', `${option} ${raw}: ${why}`.trim()] as const),
   ];
-  const head = `${plan.engine.title} ${plan.engine.version.text} against ${base.engine.title} ${base.engine.version.text}`;
-  const same = rows.length === 0 ? ['  the same'] : [];
-  return ['', paint(head, 'bold', style), ...same, ...rows.flatMap(([label, text]) => row(label, clean(text), style))];
+  return reasons.map(([label, text]) => [label, clean(text)] as const);
 }
 
 const shown = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));

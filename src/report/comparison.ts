@@ -1,9 +1,9 @@
 /** Contiguous against paged, on the same bytes. */
-import type { Capacity, Waste } from '../core/capacity/capacity';
+import type { Capacity, LengthPoint, Waste } from '../core/capacity/capacity';
 import type { Figure } from '../core/figure';
 import { formatBytes, withCommas } from '../core/units';
 import { type Plan, requestsByLength } from '../planner';
-import type { Block, Row, Section } from './document';
+import type { Bar, Block, Row, Section } from './document';
 import { numberOf, wordsOf } from './numbers';
 import { rowOf } from './rows';
 
@@ -96,8 +96,18 @@ export function byLength(plan: Plan): Section | undefined {
             ],
             rows: points.map((p) => [withCommas(p.length), withCommas(p.contiguous), withCommas(p.paged)]),
           },
+          { kind: 'chart', caption: 'Paged, and below it contiguous', bars: points.flatMap(pairOf(points)) },
         ],
       };
+}
+
+/** Two bars of one length, as shares of the most that fit at any. */
+function pairOf(points: readonly LengthPoint[]): (point: LengthPoint) => readonly Bar[] {
+  const most = Math.max(1, ...points.flatMap((p) => [p.paged, p.contiguous]));
+  return ({ length, paged, contiguous }) => [
+    { label: withCommas(length), value: withCommas(paged), share: paged / most },
+    { label: '', value: withCommas(contiguous), share: contiguous / most },
+  ];
 }
 
 /** Doubling, up to the longest. */

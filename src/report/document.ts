@@ -20,7 +20,16 @@ export type Block =
   | { readonly kind: 'rows'; readonly rows: readonly Row[] }
   | { readonly kind: 'table'; readonly columns: readonly Column[]; readonly rows: readonly (readonly string[])[] }
   | { readonly kind: 'log'; readonly caption: string; readonly lines: readonly string[] }
+  /** Bars of text, for faces without pictures; what they show stands in a table too. */
+  | { readonly kind: 'chart'; readonly caption: string; readonly bars: readonly Bar[] }
   | { readonly kind: 'findings'; readonly findings: readonly FindingText[] };
+
+export interface Bar {
+  readonly label: string;
+  readonly value: string;
+  /** Of the longest bar, 0…1. */
+  readonly share: number;
+}
 
 export interface Column {
   readonly title: string;
@@ -50,7 +59,12 @@ export interface PlanText {
   readonly sections: readonly Section[];
 }
 
+/** What a report is called unless it says otherwise. */
+export const TITLE = 'KV cache capacity';
+
 export interface ReportText {
+  /** Absent: of capacity. */
+  readonly title?: string;
   readonly plans: readonly PlanText[];
   readonly problems: readonly { readonly place: string; readonly message: string }[];
 }

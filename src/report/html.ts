@@ -1,7 +1,9 @@
 /** A report as one self-contained page: no script, nothing fetched, both colour schemes, text from files escaped. */
-import type { Block, FindingText, PlanText, ReportText } from './document';
+import { chartLines } from './chart';
+import { type Block, type FindingText, type PlanText, type ReportText, TITLE } from './document';
 
 export function reportHtml(report: ReportText): string {
+  const title = escaped(report.title ?? TITLE);
   const problems = report.problems.map((p) => `<li>${escaped(p.place)}: ${escaped(p.message)}</li>`);
   return `<!doctype html>
 <html lang="en">
@@ -10,12 +12,12 @@ export function reportHtml(report: ReportText): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
 <meta name="color-scheme" content="light dark">
-<title>KV cache capacity</title>
+<title>${title}</title>
 <style>${STYLE}</style>
 </head>
 <body>
 <main>
-<h1>KV cache capacity</h1>
+<h1>${title}</h1>
 ${report.plans.map(planHtml).join('\n')}
 ${problems.length > 0 ? `<section><h2>Not planned</h2><ul>${problems.join('')}</ul></section>` : ''}
 </main>
@@ -73,6 +75,8 @@ function blockHtml(block: Block): string {
     }
     case 'log':
       return `<p>${escaped(block.caption)}:</p><pre>${block.lines.map(escaped).join('\n')}</pre>`;
+    case 'chart': // the table beside it says the same
+      return `<p>${escaped(block.caption)}:</p><pre aria-hidden="true">${chartLines(block.bars).map(escaped).join('\n')}</pre>`;
     case 'findings':
       return `<ul>${block.findings.map(findingHtml).join('')}</ul>`;
   }

@@ -1,8 +1,9 @@
 /** A report as Markdown (GitHub and VS Code). Text from files is escaped: it can hold no markup, link, mention or HTML. */
-import type { Block, FindingText, PlanText, ReportText } from './document';
+import { chartLines } from './chart';
+import { type Block, type FindingText, type PlanText, type ReportText, TITLE } from './document';
 
 export function reportMarkdown(report: ReportText): string {
-  const parts = ['# KV cache capacity', ...report.plans.flatMap(planParts), ...problemParts(report)];
+  const parts = [`# ${escaped(report.title ?? TITLE)}`, ...report.plans.flatMap(planParts), ...problemParts(report)];
   return `${parts.join('\n\n')}\n`;
 }
 
@@ -36,6 +37,8 @@ function blockText(block: Block): string {
     }
     case 'log':
       return `${escaped(block.caption)}:\n\n${fenced(block.lines)}`;
+    case 'chart':
+      return `${escaped(block.caption)}:\n\n${fenced(chartLines(block.bars))}`;
     case 'findings':
       return block.findings.map(findingText).join('\n');
   }

@@ -3,11 +3,12 @@ import type { BudgetTerm } from '../core/engines/engine';
 import type { Figure } from '../core/figure';
 import { withCommas } from '../core/units';
 import { linesOf, type Position } from '../launch/lines';
-import type { KvPlan, Plan } from '../planner';
-import { intervalOf } from './amounts';
+import type { KvPlan, PlacedFinding, Plan } from '../planner';
+import { intervalOf, inUnit } from './amounts';
 import { answersOf } from './answers';
 import { byLength, comparison, steps } from './comparison';
 import {
+  type Bar,
   type Block,
   clean,
   type FindingText,
@@ -26,14 +27,19 @@ export function reportOf(files: readonly PlannedFile[]): ReportText {
       const places = linesOf(f.text).position;
       return f.result.plans.map((plan) => planTextOf(plan, places));
     }),
-    problems: files.flatMap((f) => {
-      const places = linesOf(f.text).position;
-      return f.result.problems.map((p) => {
-        const place = p.range ? colons(places(p.range.start)) : p.line;
-        return { place: clean(place ? `${p.file}:${place}` : p.file), message: clean(p.message) };
-      });
-    }),
+    problems: problemsOf(files),
   };
+}
+
+/** What could not be read, each with its place. */
+export function problemsOf(files: readonly PlannedFile[]): ReportText['problems'] {
+  return files.flatMap((f) => {
+    const places = linesOf(f.text).position;
+    return f.result.problems.map((p) => {
+      const place = p.range ? colons(places(p.range.start)) : p.line;
+      return { place: clean(place ? `${p.file}:${place}` : p.file), message: clean(p.message) };
+    });
+  });
 }
 
 const colons = ({ line, column }: Position): string => `${line}:${column}`;
@@ -219,6 +225,7 @@ function memory({ budget }: Plan): Section | undefined {
           term('= KV cache', budget.kv),
         ],
       },
+      { kind: 'chart', caption: 'Of all its memory', bars: memoryBars(budget) },
       {
         kind: 'rows',
         rows: [
@@ -233,23 +240,42 @@ function memory({ budget }: Plan): Section | undefined {
   };
 }
 
+function memoryBars(budget: NonNullable<Plan['budget']>): readonly Bar[] {
+  const bar = (label: string, { value, unit }: Figure): Bar => ({
+    label,
+    value: inUnit(value, unit),
+    share: Math.max(0, value) / budget.total.value,
+  });
+  return [
+    bar('weights', budget.weights.figure),
+    bar('activations', budget.activations.figure),
+    bar('CUDA graphs', budget.graphs.figure),
+    bar('other', budget.other.figure),
+    bar('KV cache', budget.kv.figure),
+  ];
+}
+
 /** Worst first. */
 const SEVERITIES: readonly FindingText['severity'][] = ['error', 'warning', 'information', 'hint'];
 
 function findings(plan: Plan, places: (offset: number) => Position): Section | undefined {
   const items = [...plan.findings]
     .sort((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity))
-    .map(
-      (f): FindingText => ({
-        severity: f.severity,
-        code: clean(f.code),
-        place: clean(`${plan.launch.file}:${colons(places(f.range.start))}`),
-        message: clean(f.message),
-        fixes: f.fixes.map((fix) => clean(`${fix.title} (${fix.option}: ${fix.value})`)),
-      }),
-    );
+    .map((f) => findingTextOf(f, plan.launch.file, places));
   return items.length > 0 ? { title: 'Findings', blocks: [{ kind: 'findings', findings: items }] } : undefined;
 }
+
+export const findingTextOf = (
+  finding: PlacedFinding,
+  file: string,
+  places: (offset: number) => Position,
+): FindingText => ({
+  severity: finding.severity,
+  code: clean(finding.code),
+  place: clean(`${file}:${colons(places(finding.range.start))}`),
+  message: clean(finding.message),
+  fixes: finding.fixes.map((fix) => clean(`${fix.title} (${fix.option}: ${fix.value})`)),
+});
 
 function origins(plan: Plan): Section {
   const { engine, model, draft, hardware, kv, capacity, workload } = plan;

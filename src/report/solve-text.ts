@@ -2,7 +2,7 @@
 import { withCommas } from '../core/units';
 import { linesOf, type Position } from '../launch/lines';
 import type { Plan } from '../planner';
-import type { Solution, Solved } from '../solve';
+import type { Change, Solution, Solved } from '../solve';
 import { intervalOf } from './amounts';
 import { whyNot } from './answers';
 import { clean } from './document';
@@ -10,7 +10,7 @@ import { verdict } from './headline';
 import type { SolvedFile } from './solve-json';
 import { type TextStyle, wrap } from './text';
 
-type Places = (offset: number) => Position;
+export type Places = (offset: number) => Position;
 
 export function solveText(files: readonly SolvedFile[], style: TextStyle): string {
   const parts = files.flatMap((f) => {
@@ -21,19 +21,14 @@ export function solveText(files: readonly SolvedFile[], style: TextStyle): strin
 }
 
 function launchLines(solved: Solved, places: Places, text: string, style: TextStyle): string[] {
-  const { plan, target, solutions, nearest } = solved;
-  const { concurrency, length } = target;
-  const { prompt, output } = plan.workload;
-  const tokens =
-    target.length === prompt + output ? `${withCommas(prompt)} + ${withCommas(output)}` : withCommas(length);
-  const all = (plan.placement?.replicas ?? 1) > 1 ? ', all replicas together' : '';
+  const { plan, solutions, nearest } = solved;
   const at = places(plan.launch.head.start);
   const row = (label: string, value: string): string[] => {
     const [first = '', ...rest] = wrap(value, style.width - 9);
     return [paint(label.padEnd(9), 'bold', style) + first, ...rest.map((line) => ' '.repeat(9) + line)];
   };
   return [
-    ...row('Target', `${requests(concurrency)} at once of ${tokens} tokens${all}`),
+    ...row('Target', targetText(solved)),
     ...row('Now', now(solved)),
     ...(solved.met ? [] : answer(solved).flatMap((line) => row('Answer', line))),
     '',
@@ -55,9 +50,18 @@ function launchLines(solved: Solved, places: Places, text: string, style: TextSt
   ];
 }
 
-const requests = (n: number): string => `${withCommas(n)} request${n === 1 ? '' : 's'}`;
+/** `64 requests at once of 600 + 250 tokens`. */
+export function targetText({ plan, target }: Solved): string {
+  const { prompt, output } = plan.workload;
+  const tokens =
+    target.length === prompt + output ? `${withCommas(prompt)} + ${withCommas(output)}` : withCommas(target.length);
+  const all = (plan.placement?.replicas ?? 1) > 1 ? ', all replicas together' : '';
+  return `${requests(target.concurrency)} at once of ${tokens} tokens${all}`;
+}
 
-function now({ plan, served, met, target }: Solved): string {
+export const requests = (n: number): string => `${withCommas(n)} request${n === 1 ? '' : 's'}`;
+
+export function now({ plan, served, met, target }: Solved): string {
   if (met) {
     return `yes: ${how(plan, served)}. Nothing need be changed.`;
   }
@@ -72,7 +76,7 @@ function now({ plan, served, met, target }: Solved): string {
 }
 
 /** `1,024 requests fit (estimated: 1,000 to 1,050), limited by memory`. */
-function how(plan: Plan, served: number): string {
+export function how(plan: Plan, served: number): string {
   const { capacity, placement } = plan;
   const replicas = placement?.replicas ?? 1;
   const { range } = capacity?.fits ?? {};
@@ -87,7 +91,7 @@ function how(plan: Plan, served: number): string {
   return `${interval ? 'about ' : ''}${requests(served)} at once${interval && ` (estimated: ${interval})`}${capacity ? `, limited by ${limit[capacity.limitedBy]}` : ''}`;
 }
 
-function answer({ solutions, reason }: Solved): string[] {
+export function answer({ solutions, reason }: Solved): string[] {
   if (solutions.length === 0) {
     return [`no solution. ${clean(reason ?? '')}`];
   }
@@ -104,9 +108,7 @@ function solutionLines(
   style: TextStyle,
 ): string[] {
   const indent = ' '.repeat(lead.length);
-  const what = changes.map(({ option, from, to }) =>
-    clean(from === undefined ? `${option} ${to} (now unset)` : `${option} ${from} → ${to}`),
-  );
+  const what = changes.map(changeText);
   const offered = plan.hardware?.count ?? plan.launch.hardware.count?.value;
   const hardware = moreGpus ? [`${gpus} GPUs in all${offered === undefined ? '' : `, in place of ${offered}`}`] : [];
   const pool = after.kv?.pool?.blocks.value;
@@ -126,8 +128,11 @@ function solutionLines(
   ];
 }
 
+export const changeText = ({ option, from, to }: Change): string =>
+  clean(from === undefined ? `${option} ${to} (now unset)` : `${option} ${from} → ${to}`);
+
 /** `compose.yaml:14:9: "0.92" → "0.95"`; an addition is shown as it will stand. */
-function editLines(
+export function editLines(
   { range, text: put }: Solution['edits'][number],
   places: Places,
   text: string,

@@ -1,4 +1,5 @@
 /** A report for a terminal: the answer first, then how it came about. */
+import { chartLines } from './chart';
 import type { Answer, Block, FindingText, PlanText, ReportText, Row } from './document';
 
 export interface TextStyle {
@@ -57,6 +58,8 @@ function blockLines(block: Block, paint: Paint, width: number): string[] {
       return tableLines(block, paint, width);
     case 'log':
       return [`  ${block.caption}:`, ...block.lines.map((line) => `    ${line}`)];
+    case 'chart':
+      return [`  ${block.caption}:`, ...chartLines(block.bars).map((line) => `    ${line}`)];
     case 'findings':
       return block.findings.flatMap((finding) => findingLines(finding, paint, width));
   }
