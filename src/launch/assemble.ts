@@ -22,9 +22,10 @@ export function assemble(reading: Reading, draft: Draft): Launch {
   const read = readArguments(input, start.engine, start.positionalModel);
   const config = followConfig(reading, read, start.engine);
   const environment = environmentOptions(reading, start.environment, start.engine);
+  const said = [...(draft.options ?? []), ...read.options];
   const options = start.engine.start.configRules?.wins
-    ? [...environment, ...read.options, ...config.options]
-    : [...environment, ...config.options, ...read.options];
+    ? [...environment, ...said, ...config.options]
+    : [...environment, ...config.options, ...said];
   return {
     file: reading.input.name,
     form: draft.form,
@@ -41,7 +42,7 @@ export function assemble(reading: Reading, draft: Draft): Launch {
     hardware: withVisibleDevices(start.hardware, start.environment),
     directives: [],
     insertion: start.engine.start.byEnvironment
-      ? variableInsertion(input, start)
+      ? (variableInsertion(input, start) ?? draft.insertion)
       : (draft.insertion ?? wordInsertion(input, start, read.options)),
   };
 }

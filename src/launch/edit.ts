@@ -43,7 +43,8 @@ function renamed(text: string, { name, nameRange, from }: LaunchOption, to: stri
 }
 
 /** A variable may come from another file, and then stands where that file is named. */
-const standsHere = (option: LaunchOption): boolean => String(option.value) === option.raw;
+const standsHere = (option: LaunchOption): boolean =>
+  String(option.value) === option.raw || /^(?:true|false|on|off|yes|no|[01])$/i.test(option.raw);
 
 function replaceValue(text: string, range: TextRange, layers: readonly Layer[], value: string): readonly TextEdit[] {
   const encoded = encode(text, range, layers, value);
@@ -63,7 +64,12 @@ function replaceFlag(text: string, option: LaunchOption, value: string): readonl
 
 function insert(launch: Launch, text: string, name: string, value: string): readonly TextEdit[] {
   const { insertion } = launch;
-  if (!insertion || (insertion.text.includes('--{name}') && !isFlagName(name))) {
+  const written = insertion?.names?.[name] ?? name;
+  if (
+    !insertion ||
+    insertion.only?.test(written) === false ||
+    (insertion.text.includes('--{name}') && !isFlagName(name))
+  ) {
     return [];
   }
   const range = { start: insertion.at, end: insertion.at };
@@ -71,7 +77,7 @@ function insert(launch: Launch, text: string, name: string, value: string): read
     return [{ range, text: flagOf(insertion.text).replace('{name}', () => (value === 'true' ? name : `no-${name}`)) }];
   }
   const encoded = encode(text, range, insertion.layers ?? [], value);
-  const line = insertion.text.replace('{name}', () => name).replace('{value}', () => encoded?.text ?? '');
+  const line = insertion.text.replace('{name}', () => written).replace('{value}', () => encoded?.text ?? '');
   return encoded && encoded.range.start === insertion.at ? [{ range, text: line }] : [];
 }
 

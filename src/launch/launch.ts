@@ -8,7 +8,23 @@ export interface TextRange {
   readonly end: number;
 }
 
-export type Form = 'shell' | 'vllm-config' | 'compose' | 'kubernetes' | 'triton';
+export type Form =
+  | 'shell'
+  | 'vllm-config'
+  | 'sglang-config'
+  | 'trtllm-config'
+  | 'trtllm-engine'
+  | 'srt-slurm'
+  | 'compose'
+  | 'kubernetes'
+  | 'triton'
+  | 'modelfile'
+  | 'env-file'
+  | 'systemd'
+  | 'llama-preset'
+  | 'llama-swap'
+  | 'localai'
+  | 'verl';
 
 export interface LaunchOption extends Setting {
   /** The row of the engine's table; absent for a flag the engine does not know. */
@@ -47,7 +63,13 @@ export type LayerKind =
   /** A variable's text, split at white space and read no further. */
   | 'shell-split'
   /** A heredoc in which the shell fills in variables. */
-  | 'shell-heredoc';
+  | 'shell-heredoc'
+  /** The rest of a line: nothing can be quoted. */
+  | 'ini'
+  /** A value of a `.env` file; the range includes its quotes. */
+  | 'env-value'
+  /** A line of a unit, whose `%` and `$` stand for something. */
+  | 'systemd';
 
 /** What a file says about the machine. */
 export interface HardwareHint {
@@ -112,6 +134,10 @@ export interface Insertion {
   readonly text: string;
   /** What `{value}` must be encoded for. */
   readonly layers?: readonly Layer[];
+  /** Options that are called otherwise at this place. */
+  readonly names?: Readonly<Record<string, string>>;
+  /** Names that can stand at this place; absent = any. */
+  readonly only?: RegExp;
 }
 
 /** Something that could not be read. `range` absent = the whole file. */

@@ -1,6 +1,6 @@
 /** What every form's reader gets and gives. */
 import type { LaunchEngine } from './engines';
-import type { Form, GrammarName, Insertion, Launch, Problem, ReadInput, TextRange } from './launch';
+import type { Form, GrammarName, Insertion, Launch, LaunchOption, Problem, ReadInput, TextRange } from './launch';
 import { type Lines, linesOf } from './lines';
 import type { Mapped } from './text/mapped';
 import type { Lookup } from './words/expand';
@@ -43,6 +43,8 @@ export interface Draft {
   readonly shell: boolean;
   /** Made from the words when absent. */
   readonly insertion?: Insertion;
+  /** Said by keys of the form; the words come after. */
+  readonly options?: readonly LaunchOption[];
 }
 
 export interface Collected {

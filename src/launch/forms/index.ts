@@ -1,9 +1,23 @@
 /** The forms a launch is read from. A new form is one file and one line here; the first that recognises a text reads it. */
 import { compose } from './compose';
+import { envFile } from './env';
 import type { FormReader } from './form';
 import { kubernetes } from './kubernetes';
+import { llamaPreset } from './llama-preset';
+import { modelfile } from './modelfile';
 import { shell } from './shell';
+import { systemd } from './systemd';
 import { triton } from './triton';
 import { vllmConfig } from './vllm-config';
 
-export const FORMS: readonly FormReader[] = [shell, triton, compose, kubernetes, vllmConfig];
+export const FORMS: readonly FormReader[] = [
+  shell,
+  triton,
+  modelfile,
+  systemd,
+  envFile,
+  llamaPreset,
+  compose,
+  kubernetes,
+  vllmConfig,
+];

@@ -49,6 +49,19 @@ const plain: Encoder = (at, layer) => {
   return safe ? at : whole ? { ...at, text: quoted(at.text) } : undefined;
 };
 
+/** Readers of such files differ in what a backslash does: a value that would need one is not written. */
+const envValue: Encoder = (at, layer, source) => {
+  const quote = source[layer.range.start];
+  if (quote === "'" || quote === '"') {
+    return (quote === "'" ? /['\p{Cc}]/u : /["\\$`\p{Cc}]/u).test(at.text) ? undefined : at;
+  }
+  if (/^[\w@%+=:,./-]*$/.test(at.text)) {
+    return at;
+  }
+  const whole = isWhole(at, layer) || layer.range.start === layer.range.end;
+  return whole && !/['\p{Cc}]/u.test(at.text) ? { ...at, text: `'${at.text}'` } : undefined;
+};
+
 const ENCODERS: Readonly<Record<Layer['kind'], Encoder>> = {
   'yaml-plain': plain,
   'yaml-typed': (at, layer, source) => {
@@ -68,5 +81,11 @@ const ENCODERS: Readonly<Record<Layer['kind'], Encoder>> = {
   'shell-single': mapText((text) => text.replaceAll("'", `'\\''`)),
   'shell-split': mapText((text) => (/^[^\s*?[\]]+$/.test(text) ? text : undefined)),
   'shell-heredoc': mapText((text) => (/[$`\\]/.test(text) ? undefined : text)),
+  'env-value': envValue,
+  systemd: mapText((text) => (/[\\$%\p{Cc}]/u.test(text) ? undefined : text)),
+  // A comment begins at white space, and a quote at either end would be taken off.
+  ini: mapText((text) =>
+    /^(?!["'\s;#])[^\p{Cc}]*(?<![\s"'\\])$/u.test(text) && !/\s[;#]/.test(text) ? text : undefined,
+  ),
   'shell-double': mapText((text) => text.replace(/["\\$`]/g, (c) => `\\${c}`)),
 };

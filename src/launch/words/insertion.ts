@@ -25,7 +25,12 @@ export function variableInsertion(input: ArgumentWords, start: Start): Insertion
     return undefined;
   }
   const at = start.head.start;
-  return { at, text: '{name}={value} ', layers: [{ kind: 'shell-bare', range: { start: at, end: at } }] };
+  return {
+    at,
+    text: '{name}={value} ',
+    only: VARIABLE,
+    layers: [{ kind: 'shell-bare', range: { start: at, end: at } }],
+  };
 }
 
 /** What stands between the last two options: a space, or a continuation and an indent. */
@@ -42,3 +47,6 @@ function usesEquals(text: string, options: readonly LaunchOption[]): boolean {
   );
   return valued.filter((o) => text[o.nameRange.end] === '=').length * 2 > valued.length;
 }
+
+/** Names of environment variables. */
+export const VARIABLE = /^[A-Z][A-Z0-9_]*$/;

@@ -180,7 +180,8 @@ function clientAt(words: readonly Mapped[], at: number, engine: LaunchEngine, ar
     : undefined;
 }
 
-function started(
+/** A start of this engine with these options, whatever words there are. */
+export function started(
   { environment, hardware, image, contained }: Surroundings,
   engine: LaunchEngine,
   head: TextRange,

@@ -46,7 +46,9 @@ test.each(withLaunches)('$name: numbers at their place, or added', async ({ name
       if (edits.length === 0) {
         // Nothing to write on: no place for another option, or one that stands in another file or has no value.
         expect(here(option) && option?.valueRange !== undefined && option.origin !== 'env', spec.name).toBe(false);
-        expect(option !== undefined || !launch.insertion || spec.name.includes('.'), spec.name).toBe(true);
+        const { names, only } = launch.insertion ?? {};
+        const named = only?.test(names?.[spec.name] ?? spec.name) !== false && !spec.name.includes('.');
+        expect(option !== undefined || !launch.insertion || !named, spec.name).toBe(true);
         return;
       }
       expect(edits).toHaveLength(1);
