@@ -5,9 +5,12 @@ import { registerChoices } from './editor/choices';
 import { registerCodeLens } from './editor/code-lens';
 import { registerCommands, runOn } from './editor/commands';
 import { registerCompare } from './editor/compare';
+import { registerCompletion } from './editor/completion';
 import { registerDiagnostics } from './editor/diagnostics';
+import { registerDirectiveSignature } from './editor/directive-signature';
 import { createGrammars } from './editor/grammars';
 import { registerHover } from './editor/hover';
+import { registerInlayHints } from './editor/inlay-hints';
 import { registerPages } from './editor/pages';
 import { createPlans } from './editor/plans';
 import { registerQuickFixes } from './editor/quick-fix';
@@ -32,6 +35,9 @@ export function activate(context: ExtensionContext): void {
     registerChoices(plans),
     registerHover(plans),
     registerCodeLens(plans),
+    registerInlayHints(plans),
+    registerCompletion(plans),
+    registerDirectiveSignature(),
     registerDiagnostics(plans),
     registerQuickFixes(plans),
     registerStatusBar(plans),

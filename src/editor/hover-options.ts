@@ -2,12 +2,13 @@
 import type { BudgetTerm } from '../core/engines/engine';
 import { availability, type OptionRole } from '../core/engines/option';
 import type { Figure } from '../core/figure';
-import { formatBytes, GiB, withCommas } from '../core/units';
+import { withCommas } from '../core/units';
 import type { LaunchOption } from '../launch/launch';
 import type { Plan } from '../planner';
 import { intervalOf, shortAmount, withInterval } from '../report/amounts';
 import { workloadText } from '../report/headline';
 import { numberOf, wordsOf } from '../report/numbers';
+import { inGiB } from './inlay-text';
 import { bold, code, escaped, table } from './markdown';
 
 export interface Answer {
@@ -105,10 +106,6 @@ function maxLength(plan: Plan): Answer | undefined {
     figures: [one.reserved, ...(capacity?.longestContext ? [capacity.longestContext] : [])],
   };
 }
-
-/** Always GiB, so that lengths can be compared: `0.313 GiB`, `16.0 GiB`. */
-const inGiB = (bytes: number): string =>
-  bytes < 100 * GiB ? `${(bytes / GiB).toPrecision(3)} GiB` : formatBytes(bytes);
 
 function memoryShare(plan: Plan): Answer | undefined {
   const { budget } = plan;

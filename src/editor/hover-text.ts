@@ -1,5 +1,4 @@
 /** What a hover says, as Markdown: the answer first, then the formula with its numbers, then where they came from. */
-import { defaultsText, takesText, versionsText } from '../core/engines/option-text';
 import type { Figure } from '../core/figure';
 import type { LaunchOption, TextRange } from '../launch/launch';
 import type { PlacedFinding, Plan } from '../planner';
@@ -11,6 +10,7 @@ import { shortOrigin } from '../report/rows';
 import { alternativesText } from './before-after';
 import { type Answer, optionAnswer } from './hover-options';
 import { bold, code, escaped, table } from './markdown';
+import { aboutOption } from './option-about';
 
 export type HoverTarget =
   | { readonly kind: 'launch'; readonly range: TextRange }
@@ -47,7 +47,7 @@ export function hoverText(plan: Plan, target: HoverTarget, tryOptions?: TryOptio
     ...(target.kind === 'option' && tryOptions ? [otherValues(plan, target.option, tryOptions)] : []),
     ...answer.figures.slice(0, 2).map(formula),
     ...origins(answer.figures),
-    ...(target.kind === 'option' ? [aboutOption(plan, target.option)] : []),
+    ...(target.kind === 'option' ? [smallPrint(plan, target.option)] : []),
   ]
     .filter(Boolean)
     .join('\n\n');
@@ -176,18 +176,4 @@ function origins(figures: readonly Figure[]): string[] {
   return lines.size > 0 ? [`*From:* ${escaped([...lines].join(' · '))}`] : [];
 }
 
-/** What the option is, whatever the plan. */
-function aboutOption(plan: Plan, option: LaunchOption): string {
-  const { spec } = option;
-  if (!spec) {
-    return '';
-  }
-  const version = `${plan.engine.title} ${plan.engine.version.text}`;
-  const facts = [
-    `takes ${takesText(spec)}`,
-    `default ${defaultsText(spec)}`,
-    versionsText(spec),
-    `read from ${spec.source}`,
-  ];
-  return `---\n\n${code(`--${spec.name}`)} ${escaped(`${spec.summary} (${version}: ${facts.filter(Boolean).join('; ')})`)}`;
-}
+const smallPrint = (plan: Plan, { spec }: LaunchOption): string => (spec ? `---\n\n${aboutOption(plan, spec)}` : '');

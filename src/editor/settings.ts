@@ -4,7 +4,7 @@ import type { Overrides } from '../planner';
 
 export const SECTION = 'kvPlanner';
 
-type Surface = 'hover' | 'codeLens' | 'diagnostics' | 'statusBar';
+type Surface = 'hover' | 'codeLens' | 'inlayHints' | 'completion' | 'diagnostics' | 'statusBar';
 
 export const isEnabled = (surface: Surface, scope?: ConfigurationScope): boolean =>
   workspace.getConfiguration(SECTION, scope).get(`${surface}.enabled`, true);

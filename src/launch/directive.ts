@@ -1,24 +1,15 @@
 /** `# kv-planner: key=value …`: what a file says to this planner in a comment. */
-import type { DirectiveEntry, DirectiveKey, Launch, TextRange } from './launch';
+import { DIRECTIVES, isDirectiveKey } from './directive-keys';
+import type { DirectiveEntry, Launch, TextRange } from './launch';
 import type { Reading } from './reading';
 
-const KEYS: ReadonlySet<string> = new Set<DirectiveKey>([
-  'gpu',
-  'gpus',
-  'gpu-memory',
-  'model',
-  'model-config',
-  'engine',
-  'prompt',
-  'output',
-  'kv-memory',
-  'weights',
-  'activations',
-  'graphs',
-  'other',
-]);
-
 const MARK = 'kv-planner:';
+
+/** The part of a line of text that is a directive's entries, or undefined: what completion and signature help look at. */
+export function directiveIn(line: string): string | undefined {
+  const at = line.indexOf(MARK);
+  return at >= 0 && opensComment(line.slice(0, at)) ? line.slice(at + MARK.length) : undefined;
+}
 
 interface Directive {
   readonly line: number;
@@ -103,14 +94,14 @@ function* readEntries(reading: Reading, part: TextRange): Generator<DirectiveEnt
     const written = found[2];
     const quoted = written !== undefined && /^(["']).*\1$/s.test(written) && written.length > 1 ? 1 : 0;
     const value = written?.slice(quoted, written.length - quoted) ?? '';
-    if (!KEYS.has(key)) {
-      reading.problem(`kv-planner: unknown key “${key}”; known are ${[...KEYS].join(', ')}`, range);
+    if (!isDirectiveKey(key)) {
+      reading.problem(`kv-planner: unknown key “${key}”; known are ${Object.keys(DIRECTIVES).join(', ')}`, range);
     } else if (value === '') {
       reading.problem(`kv-planner: “${key}” needs a value, as in ${key}=…`, range);
     } else {
       const valueStart = start + key.length + 1 + quoted;
       yield {
-        key: key as DirectiveKey,
+        key,
         value,
         range,
         valueRange: { start: valueStart, end: valueStart + value.length },
