@@ -69,6 +69,13 @@ const bundles = {
     external: ['vscode', ...(browser.external ?? [])],
   },
   webview: { ...browser, format: 'iife', entryPoints: ['webview/main.ts'], outfile: 'dist/webview/main.js' },
+  // What the page runs beside itself: fetched when it is first needed.
+  'prefix-worker': {
+    ...browser,
+    format: 'iife',
+    entryPoints: ['webview/prefix/worker.ts'],
+    outfile: 'dist/webview/prefix-worker.js',
+  },
   cli: { ...node, entryPoints: ['src/cli/main.ts'], outfile: 'dist/cli.js', banner: { js: '#!/usr/bin/env node' } },
 };
 

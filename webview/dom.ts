@@ -23,7 +23,7 @@ export function setAttributes(element: Element, attributes: Attributes): void {
   }
 }
 
-/** A table of text; the first column heads its row. */
+/** A table of text; the first column heads its row. Without titles of columns (`head` empty) it is a list of facts. */
 export function textTable(
   caption: string,
   head: readonly string[],
@@ -35,7 +35,9 @@ export function textTable(
     'table',
     {},
     el('caption', { class: 'unseen' }, caption),
-    el('thead', {}, el('tr', {}, ...head.map((title) => el('th', { scope: 'col' }, title)))),
+    ...(head.length > 0
+      ? [el('thead', {}, el('tr', {}, ...head.map((title) => el('th', { scope: 'col' }, title))))]
+      : []),
     el('tbody', {}, ...rows.map((row) => el('tr', {}, ...row.map(cell)))),
   );
 }

@@ -1,5 +1,6 @@
 /** The tabs, in their order. A view is one line here. */
 import { capacityTab } from './capacity/view';
+import { prefixTab } from './prefix/view';
 import type { ViewMaker } from './view';
 
-export const VIEWS: readonly ViewMaker[] = [capacityTab];
+export const VIEWS: readonly ViewMaker[] = [capacityTab, prefixTab];

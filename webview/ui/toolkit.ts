@@ -7,6 +7,7 @@ import {
   vsCodePanels,
   vsCodePanelTab,
   vsCodePanelView,
+  vsCodeTextArea,
   vsCodeTextField,
 } from '@vscode/webview-ui-toolkit';
 import { setAttributes } from '../dom';
@@ -19,6 +20,7 @@ export function registerControls(): void {
     vsCodePanels(),
     vsCodePanelTab(),
     vsCodePanelView(),
+    vsCodeTextArea(),
     vsCodeTextField(),
   );
 }
@@ -49,13 +51,13 @@ export function button(
 }
 
 /** A number typed as text. Tells when it is committed: Enter, or leaving the field. */
-export function numberField(label: string, onCommit: (value: string) => void): Field {
+export function numberField(label: string, onCommit: (value: string) => void, least: 0 | 1 = 1): Field {
   const element = document.createElement('vscode-text-field') as Valued;
   setAttributes(element, { inputmode: 'numeric', size: 8 });
   let shown = '';
   const commit = (): void => {
     const value = element.value.replace(/[\s,_]/g, '');
-    const wrong = value !== '' && !/^[1-9]\d{0,11}$/.test(value);
+    const wrong = value !== '' && !(/^\d{1,12}$/.test(value) && Number(value) >= least);
     mark(element, wrong);
     if (!wrong && value !== shown) {
       shown = value;
@@ -78,6 +80,17 @@ export function numberField(label: string, onCommit: (value: string) => void): F
       mark(element, false);
       show(element, label, value, tried);
     },
+  };
+}
+
+/** A long text. Tells at every change; whoever listens waits for a pause. */
+export function textArea(label: string, placeholder: string, onInput: (value: string) => void): Field {
+  const element = document.createElement('vscode-text-area') as Valued;
+  setAttributes(element, { rows: 6, resize: 'vertical', placeholder, spellcheck: 'false' });
+  element.addEventListener('input', () => onInput(element.value));
+  return {
+    element: labelled(label, element),
+    set: (value, tried) => show(element, label, value, tried),
   };
 }
 

@@ -12,6 +12,8 @@ export * from './llama-slots';
 export * from './lookup';
 export * from './misses';
 export * from './prefix';
+export * from './prefix-study';
+export * from './prompts';
 export * from './radix';
 export * from './radix-eviction';
 export * from './random';

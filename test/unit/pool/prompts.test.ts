@@ -1,0 +1,96 @@
+/** Two prompts: what is shared, where it breaks and why, and what an engine's cache makes of it. */
+import { describe, expect, it, test } from 'vitest';
+import {
+  comparePrompts,
+  estimateTokens,
+  fixedClock,
+  generateTraffic,
+  promptReuse,
+  tokenIds,
+  trafficReuse,
+  type WorldOptions,
+  withoutReuse,
+} from '../../../src/core/pool';
+
+const v1 = (over: Partial<Extract<WorldOptions, { engine: 'vllm-v1' }>> = {}): WorldOptions => ({
+  engine: 'vllm-v1',
+  blocks: 1001,
+  groups: [{ kind: 'full', blockSize: 16 }],
+  maxSequences: 64,
+  batchTokens: 8192,
+  maxLength: 8192,
+  caching: true,
+  ...over,
+});
+
+describe('where two prompts part', () => {
+  it.each<[string, string, string, string, number]>([
+    ['the same', 'You are kind.', 'You are kind.', 'never', 13],
+    ['a date at the front', 'Today is 2026-11-29. Help.', 'Today is 2026-11-30. Help.', 'digits', 17],
+    ['a blank too many', 'Be brief.\nUser: a', 'Be brief. \nUser: a', 'white-space', 9],
+    ['a capital letter', 'system: go', 'System: go', 'letter-case', 0],
+    ['other words', 'Hello Ann', 'Hello Bob', 'text', 6],
+    ['more behind it', 'Hello', 'Hello Bob', 'first-ends', 5],
+    ['less of it', 'Hello Bob', 'Hello', 'second-ends', 5],
+    ['characters of two code units', '😀😀a', '😀😀b', 'text', 2],
+  ])('%s', (_, first, second, reason, shared) => {
+    expect(comparePrompts(first, second).at).toMatchObject({ reason, shared });
+  });
+
+  it('names the place in the second prompt, and what stands there', () => {
+    const { at } = comparePrompts('one\ntwo three', 'one\ntwo four\nfive');
+    expect(at).toMatchObject({ line: 2, column: 5, first: 'three', second: 'four⏎five' });
+  });
+
+  it('counts token ids exactly, however they are written', () => {
+    expect(tokenIds('[1, 2,\n 3]')).toEqual([1, 2, 3]);
+    expect(tokenIds('1 2 3')).toEqual([1, 2, 3]);
+    expect(tokenIds('1 two 3')).toBeUndefined();
+    expect(tokenIds('42')).toBeUndefined();
+    const pair = comparePrompts('[1,2,3,4]', '1 2 9');
+    expect(pair).toMatchObject({ exact: true, shared: { low: 2, value: 2, high: 2 }, at: { second: '9' } });
+  });
+
+  it('estimates the tokens of a text as a range', () => {
+    expect(estimateTokens('a'.repeat(1200))).toEqual({ low: 240, value: 300, high: 400 });
+    expect(estimateTokens('汉字かな')).toEqual({ low: 2, value: 4, high: 8 });
+    expect(estimateTokens('')).toEqual({ low: 0, value: 0, high: 0 });
+  });
+});
+
+describe('what the cache makes of it', () => {
+  test.each<[string, { first: number; second: number; shared: number }, WorldOptions, number]>([
+    ['whole blocks of what is shared', { first: 100, second: 120, shared: 90 }, v1(), 80],
+    ['never the last token of a prompt', { first: 96, second: 96, shared: 96 }, v1(), 80],
+    ['nothing below a block', { first: 40, second: 40, shared: 15 }, v1(), 0],
+    ['nothing when it is off', { first: 100, second: 120, shared: 90 }, v1({ caching: false }), 0],
+    [
+      'single tokens in SGLang',
+      { first: 100, second: 120, shared: 90 },
+      { engine: 'sglang', tokens: 4096, pageSize: 1, radixCache: true, maxRunning: 8, maxLength: 4096, chunk: 2048 },
+      90,
+    ],
+  ])('%s', (_, sizes, options, hit) => {
+    expect(promptReuse(sizes, options).hitTokens).toBe(hit);
+  });
+
+  it('says why a prompt is refused', () => {
+    expect(promptReuse({ first: 9000, second: 10, shared: 5 }, v1()).refused).toMatch(/\S/);
+  });
+
+  it('is worth something to conversations, and nothing without one', () => {
+    const traffic = generateTraffic({
+      requests: 60,
+      seed: 1,
+      arrivals: { kind: 'poisson', rate: 1 },
+      prompt: { kind: 'fixed', value: 200 },
+      output: { kind: 'fixed', value: 50 },
+      chat: { turns: { kind: 'fixed', value: 6 }, thinkSeconds: 5 },
+    });
+    const reuse = trafficReuse(traffic, v1(), fixedClock(0.05));
+    expect(reuse.requests.finished).toBe(60);
+    expect(reuse.prefix.rate).toBeGreaterThan(0.5);
+    expect(reuse.residency.reduce((sum, { turns }) => sum + turns, 0)).toBe(50);
+    expect(trafficReuse(traffic, withoutReuse(v1()), fixedClock(0.05)).prefix.hitTokens).toBe(0);
+  });
+});

@@ -1,0 +1,43 @@
+/** What the page asks of its worker for prefixes, and gets. */
+import type { Machine, PromptReuse, PromptSizes, TrafficReuse, WorldOptions } from '../../src/core/pool';
+
+/** The launch's rules: what every question is asked of. */
+export interface Rules {
+  readonly world: WorldOptions;
+  readonly machine?: Machine;
+  readonly stages: number;
+  readonly maxLength: number;
+}
+
+/** Traffic made here: conversations, or a trace's text. */
+export interface Pace {
+  /** Requests, or conversations, that begin in a second. */
+  readonly rate: number;
+  /** Seconds between an answer and the next question, on average. */
+  readonly think: number;
+  readonly seed: number;
+}
+
+export type TrafficAsked = Pace &
+  (
+    | {
+        readonly kind: 'talks';
+        readonly requests: number;
+        readonly turns: number;
+        readonly system: number;
+        readonly prompt: number;
+        readonly output: number;
+      }
+    | { readonly kind: 'trace'; readonly text: string }
+  );
+
+export type Question =
+  | { readonly kind: 'prompts'; readonly rules: Rules; readonly sizes: readonly PromptSizes[] }
+  | { readonly kind: 'traffic'; readonly rules: Rules; readonly traffic: TrafficAsked };
+
+export type ReplyTo<Q extends Question> = Q extends { kind: 'prompts' }
+  ? readonly PromptReuse[]
+  : TrafficReuse & { readonly notes: readonly string[] };
+
+/** `id` is the question's. */
+export type Reply = { readonly id: number; readonly answer: unknown } | { readonly id: number; readonly error: string };
