@@ -17,7 +17,7 @@ export function registerCodeLens(plans: Plans): Disposable {
       if (!isEnabled('codeLens', document)) {
         return [];
       }
-      const made = await plans.of(document);
+      const made = await plans.calm(document);
       if (!made || token.isCancellationRequested) {
         return [];
       }

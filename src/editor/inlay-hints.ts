@@ -12,7 +12,7 @@ export function registerInlayHints(plans: Plans): Disposable {
   const provider: InlayHintsProvider = {
     onDidChangeInlayHints: changed.event,
     async provideInlayHints(document, range, token) {
-      const made = isEnabled('inlayHints', document) ? await plans.of(document) : undefined;
+      const made = isEnabled('inlayHints', document) ? await plans.calm(document) : undefined;
       if (!made || token.isCancellationRequested || made.version !== document.version) {
         return [];
       }

@@ -28,6 +28,10 @@ export interface DocumentPlans extends Pick<PlanResult, 'plans' | 'problems'> {
 export interface Plans extends Disposable {
   /** Undefined where the text holds no launch. Never rejects. */
   of(document: TextDocument): Promise<DocumentPlans | undefined>;
+  /** The same once typing pauses: for what is shown without being asked for. */
+  calm(document: TextDocument): Promise<DocumentPlans | undefined>;
+  /** Whether typing has paused since the last edit. */
+  isCalm(document: TextDocument): boolean;
   /** The same text planned with other flags; not kept. */
   whatIf(document: TextDocument, flags: Overrides): Promise<DocumentPlans | undefined>;
   /** Any text, open in an editor or not, with what it takes to plan it again. May reject. */
@@ -48,6 +52,8 @@ interface Entry {
 export function createPlans(grammars: GrammarStore, log: LogOutputChannel): Plans {
   const entries = new Map<string, Entry>();
   const timers = new Map<string, ReturnType<typeof setTimeout>>();
+  /** What waits for a pause in typing. */
+  const waiting = new Map<string, (() => void)[]>();
   const changed = new EventEmitter<TextDocument>();
   const closed = new EventEmitter<Uri>();
 
@@ -85,6 +91,13 @@ export function createPlans(grammars: GrammarStore, log: LogOutputChannel): Plan
       return undefined;
     });
 
+  const wake = (key: string): void => {
+    for (const go of waiting.get(key)?.splice(0) ?? []) {
+      go();
+    }
+    waiting.delete(key);
+  };
+
   const announceLater = (document: TextDocument): void => {
     const key = document.uri.toString();
     clearTimeout(timers.get(key));
@@ -92,6 +105,7 @@ export function createPlans(grammars: GrammarStore, log: LogOutputChannel): Plan
       key,
       setTimeout(() => {
         timers.delete(key);
+        wake(key);
         if (!document.isClosed) {
           changed.fire(document);
         }
@@ -103,6 +117,7 @@ export function createPlans(grammars: GrammarStore, log: LogOutputChannel): Plan
     const key = document.uri.toString();
     clearTimeout(timers.get(key));
     timers.delete(key);
+    wake(key);
     entries.delete(key);
     closed.fire(document.uri);
   };
@@ -117,18 +132,30 @@ export function createPlans(grammars: GrammarStore, log: LogOutputChannel): Plan
     workspace.onDidChangeConfiguration((event) => event.affectsConfiguration(SECTION) && replanAll()),
   );
 
+  const of = (document: TextDocument): Promise<DocumentPlans | undefined> => {
+    const key = document.uri.toString();
+    const known = entries.get(key);
+    if (known?.version === document.version) {
+      return known.plans;
+    }
+    const plans = safely(document);
+    if (!document.isClosed) {
+      entries.set(key, { version: document.version, plans });
+    }
+    return plans;
+  };
+
+  const isCalm = (document: TextDocument): boolean => !timers.has(document.uri.toString());
+
   return {
-    of(document) {
+    of,
+    isCalm,
+    async calm(document) {
       const key = document.uri.toString();
-      const known = entries.get(key);
-      if (known?.version === document.version) {
-        return known.plans;
+      if (!isCalm(document)) {
+        await new Promise<void>((resolve) => waiting.set(key, [...(waiting.get(key) ?? []), resolve]));
       }
-      const plans = safely(document);
-      if (!document.isClosed) {
-        entries.set(key, { version: document.version, plans });
-      }
-      return plans;
+      return of(document);
     },
     whatIf: safely,
     plan: planning.plan,
@@ -137,6 +164,9 @@ export function createPlans(grammars: GrammarStore, log: LogOutputChannel): Plan
     dispose() {
       for (const timer of [replanTimer, ...timers.values()]) {
         clearTimeout(timer);
+      }
+      for (const key of waiting.keys()) {
+        wake(key);
       }
       listeners.dispose();
     },

@@ -40,7 +40,8 @@ export function registerStatusBar(plans: Plans): Disposable {
     item,
     window.onDidChangeActiveTextEditor(updateActive),
     window.onDidChangeTextEditorSelection(({ textEditor }) => {
-      if (textEditor === window.activeTextEditor) {
+      // While somebody types every key moves the cursor: the plans' own change comes after.
+      if (textEditor === window.activeTextEditor && plans.isCalm(textEditor.document)) {
         updateActive();
       }
     }),

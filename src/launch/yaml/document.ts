@@ -37,15 +37,47 @@ function* separators(text: string): Generator<number> {
 
 export function parseYaml(text: string, range: TextRange): YamlDocument {
   const part = range.start === 0 && range.end === text.length ? text : text.slice(range.start, range.end);
-  const refusal = tooMuch(part);
-  if (refusal !== undefined) {
-    const errors = [{ message: refusal.message, range: shift(refusal.range, range.start) }];
-    return { text, base: range.start, end: range.end, root: null, errors, target: () => undefined };
-  }
-  return read(text, range, part);
+  const { root, errors, target } = remembered(part);
+  const placed = errors.map((e) => ({ message: e.message, range: shift(e.range, range.start) }));
+  return { text, base: range.start, end: range.end, root, errors: placed, target };
 }
 
-function read(text: string, range: TextRange, part: string): YamlDocument {
+/** What depends on the document's own text alone. */
+type Parsed = Pick<YamlDocument, 'root' | 'errors' | 'target'>;
+
+/**
+ * Documents that did not change are not parsed again: in a manifest of many, an edit of one leaves the others as they were.
+ * The oldest go first, when all that is kept is longer than this.
+ */
+const KEPT_LENGTH = 1024 * 1024;
+const kept = new Map<string, Parsed>();
+let keptLength = 0;
+
+function remembered(part: string): Parsed {
+  const known = kept.get(part);
+  if (known) {
+    return known;
+  }
+  const parsed = parse(part);
+  if (part.length <= KEPT_LENGTH) {
+    kept.set(part, parsed);
+    keptLength += part.length;
+    for (const oldest of kept.keys()) {
+      if (keptLength <= KEPT_LENGTH) {
+        break;
+      }
+      kept.delete(oldest);
+      keptLength -= oldest.length;
+    }
+  }
+  return parsed;
+}
+
+function parse(part: string): Parsed {
+  const refusal = tooMuch(part);
+  if (refusal !== undefined) {
+    return { root: null, errors: [refusal], target: () => undefined };
+  }
   // Failsafe: no types are resolved, every scalar keeps its text; readers apply their engine's own types.
   const document = parseDocument(part, {
     schema: 'failsafe',
@@ -56,13 +88,10 @@ function read(text: string, range: TextRange, part: string): YamlDocument {
   });
   const errors = document.errors.map((e) => ({
     message: `YAML: ${e.message.charAt(0).toLowerCase()}${e.message.slice(1)}`,
-    range: shift(within(part.length, e.pos), range.start),
+    range: within(part.length, e.pos),
   }));
   let targets: ReadonlyMap<Alias, Node> | undefined;
   return {
-    text,
-    base: range.start,
-    end: range.end,
     root: document.contents,
     errors,
     target: (alias) => {
