@@ -11,6 +11,7 @@ import { registerDirectiveSignature } from './editor/directive-signature';
 import { createGrammars } from './editor/grammars';
 import { registerHover } from './editor/hover';
 import { registerInlayHints } from './editor/inlay-hints';
+import { registerLaunchTree } from './editor/launch-tree';
 import { registerPages } from './editor/pages';
 import { createPlans } from './editor/plans';
 import { registerQuickFixes } from './editor/quick-fix';
@@ -33,6 +34,7 @@ export function activate(context: ExtensionContext): void {
     registerSolve(plans, pages),
     registerCompare(plans, pages),
     registerChoices(plans),
+    registerLaunchTree(plans),
     registerHover(plans),
     registerCodeLens(plans),
     registerInlayHints(plans),

@@ -11,6 +11,7 @@ export const COMMANDS = {
   solve: 'kvPlanner.solve',
   compareEngines: 'kvPlanner.compareEngines',
   compareWith: 'kvPlanner.compareWith',
+  findLaunches: 'kvPlanner.findLaunches',
   saveReport: 'kvPlanner.saveReport',
   copyReport: 'kvPlanner.copyReport',
 } as const;

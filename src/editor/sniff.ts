@@ -37,6 +37,10 @@ export const LANGUAGES: readonly string[] = [
  */
 export const FILE_NAMES = '{*.toml,*.hcl,*.nomad,*.service,*.container,*.env,.env,.env.*,*.envrc,Procfile}';
 
+/** Files that are looked through for launches in a whole workspace: by name, since a closed file has no language yet. */
+export const SCANNED =
+  '**/{*.yaml,*.yml,*.json,*.jsonc,*.sh,*.bash,*.zsh,*.ps1,*.bat,*.cmd,*.py,*.ipynb,*.toml,*.ini,*.cfg,*.conf,*.properties,*.env,.env,.env.*,.envrc,*.hcl,*.nomad,*.tf,*.service,*.container,*.pbtxt,*.textproto,*.md,*.mk,*.tpl,Dockerfile,Dockerfile.*,*.dockerfile,Containerfile,Makefile,GNUmakefile,justfile,Modelfile,Modelfile.*,*.modelfile,Procfile}';
+
 /** What is looked at: far beyond any launch file's start, and cheap (under a millisecond). */
 const LOOKED_AT = 512 * 1024;
 
