@@ -37,6 +37,20 @@ export interface ModelSource {
   config(modelText: string): { readonly json: unknown; readonly path: string; readonly index?: unknown } | undefined;
   /** The first bytes of a GGUF file, enough to hold its header, and of its further parts where it is split. */
   gguf?(modelText: string): { readonly parts: readonly Uint8Array[]; readonly path: string } | undefined;
+  /** What was downloaded before: asked only for what the catalogue does not know. */
+  cached?(modelText: string): ModelFacts | undefined;
+}
+
+/** Facts of a model as its own files give them. The same object each time they are the same: plans are remembered by it. */
+export interface ModelFacts {
+  /** For a reader: `Hugging Face cache, owner/name@0e9e39f2`. */
+  readonly path: string;
+  /** Of `config.json`; absent where a GGUF file says it all. */
+  readonly json?: unknown;
+  /** Bytes of the weights, and how they are known. */
+  readonly weights?: { readonly bytes: number; readonly why: string };
+  /** First bytes of a GGUF file and its further parts. */
+  readonly parts?: readonly Uint8Array[];
 }
 
 /** Flags of the command line or settings of the editor: the keys of a directive. */

@@ -9,6 +9,8 @@ export interface Io {
   readonly stdin: () => Promise<Uint8Array>;
   /** Bytes of a WebAssembly file of the grammars: `tree-sitter.wasm`, `tree-sitter-bash.wasm`. */
   readonly grammarFile: (file: string) => Promise<Uint8Array>;
+  /** Variables, which say where models were downloaded to; absent: none are looked for. */
+  readonly env?: NodeJS.ProcessEnv;
   readonly colour: boolean;
   /** Columns of the terminal. */
   readonly width: number;

@@ -42,6 +42,7 @@ const io: Io = {
     setFlagsFromString('--liftoff-only');
     return readFile(join(__dirname, file));
   },
+  env,
   colour: stdout.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb',
   width: Math.min(stdout.columns ?? 100, 120),
 };

@@ -43,6 +43,7 @@ export function modelSource(
   read: (path: string) => string | null,
   note: (line: string) => void,
   find: (path: string) => string | null = () => null,
+  cached?: ModelSource['cached'],
 ): ModelSource {
   const asked = (model: string) => (named?.name === model ? named.config : undefined);
   const heads = new Map<string, GgufParts | undefined>();
@@ -70,6 +71,7 @@ export function modelSource(
       }
       return heads.get(model);
     },
+    ...(cached && { cached }),
   };
 
   function beside(model: string): GgufParts | undefined {

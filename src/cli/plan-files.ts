@@ -1,11 +1,12 @@
 /** From paths to plans: reading, fetching what launches name, loading grammars; and saying what went wrong. */
 import { dirname, resolve } from 'node:path';
 import type { Form, GrammarName, Grammars, ReadInput } from '../launch/launch';
-import type { Overrides, Plan, PlanContext } from '../planner';
+import type { ModelFacts, Overrides, Plan, PlanContext } from '../planner';
 import { decidingFinding, whyNot } from '../report/answers';
 import { clean } from '../report/document';
 import type { PlannedFile } from '../report/planned';
 import { type Content, decode, neighbours, reachable, readNamed, realPath } from './files';
+import { cachedFacts } from './hub-cache';
 import type { Io } from './io';
 import { modelSource, type NamedModel, namedConfig } from './models';
 
@@ -43,13 +44,14 @@ interface Session {
   readonly named?: Named;
   /** Real paths of the files that the user named. */
   readonly opened: ReadonlySet<string>;
+  readonly cached: (model: string) => ModelFacts | undefined;
   /** Loaded when the first file needs them. */
   grammars?: Grammars;
 }
 
 async function planAll(options: FilesAsked, named: Named | undefined, io: Io): Promise<OpenedFile[]> {
   const opened = new Set(options.files.map((f) => realPath(f)).filter((f) => f !== undefined));
-  const session: Session = { options, io, named, opened };
+  const session: Session = { options, io, named, opened, cached: cacheOf(io.env) };
   const files: OpenedFile[] = [];
   for (const path of options.files) {
     const name = path === '-' ? options.name : path;
@@ -57,6 +59,17 @@ async function planAll(options: FilesAsked, named: Named | undefined, io: Io): P
     files.push('error' in content ? unreadable(name, content.error) : await plan(name, content.text, session));
   }
   return files;
+}
+
+/** Each model is looked up once, and stays one object. */
+function cacheOf(env: Io['env']): Session['cached'] {
+  const known = new Map<string, ModelFacts | undefined>();
+  return (model) => {
+    if (env && !known.has(model)) {
+      known.set(model, cachedFacts(model, env));
+    }
+    return known.get(model);
+  };
 }
 
 async function readStdin(io: Io): Promise<Content> {
@@ -72,7 +85,8 @@ async function plan(name: string, text: string, session: Session): Promise<Opene
   const note = once(io.note);
   const read = neighbours(dirname(resolve(name)), opened, note);
   const find = reachable(dirname(resolve(name)), opened, note);
-  const context: PlanContext = { models: modelSource(named, read, note, find), flags: options.flags };
+  const models = modelSource(named, read, note, find, session.cached);
+  const context: PlanContext = { models, flags: options.flags };
   const { planText } = await import('../planner');
   const input = (): ReadInput => ({
     text,

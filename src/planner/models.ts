@@ -6,9 +6,9 @@ import { modelFromConfig } from '../core/model/config-json';
 import { readGguf } from '../core/model/gguf';
 import { modelFromGguf } from '../core/model/gguf-model';
 import { type Model, ModelError } from '../core/model/model';
-import { indexedBytes, withIndexedWeights } from '../core/model/weight-index';
+import { INDEXED, indexedBytes, withWeights } from '../core/model/weight-index';
 import type { Launch } from '../launch/launch';
-import type { ModelSource } from '../planner';
+import type { ModelFacts, ModelSource } from '../planner';
 import type { Ask } from './asks';
 import type { Located } from './findings';
 
@@ -22,10 +22,25 @@ export function namedModel(
   if (config) {
     const model = modelFromConfig(config.json, { id: name, path: config.path });
     const bytes = indexedBytes(config.index);
-    return bytes === undefined ? model : withIndexedWeights(model, bytes);
+    return bytes === undefined ? model : withWeights(model, bytes, INDEXED);
   }
   const gguf = models?.gguf?.(name);
-  return gguf ? ggufModel(name, gguf) : findModel(engine.modelName?.(name) ?? name);
+  const asked = engine.modelName?.(name) ?? name;
+  return gguf ? ggufModel(name, gguf) : (findModel(asked) ?? cachedModel(name, models?.cached?.(asked)));
+}
+
+const cachedModels = new WeakMap<ModelFacts, Model>();
+
+function cachedModel(id: string, facts: ModelFacts | undefined): Model | undefined {
+  const known = facts && cachedModels.get(facts);
+  if (!facts || known?.id === id) {
+    return known;
+  }
+  const { json, parts, path, weights } = facts;
+  const bare = parts ? ggufModel(id, { parts, path }) : modelFromConfig(json, { id, path });
+  const model = weights ? withWeights(bare, weights.bytes, weights.why) : bare;
+  cachedModels.set(facts, model);
+  return model;
 }
 
 /** A header is read once, and a model is one object: plans are remembered by it. */

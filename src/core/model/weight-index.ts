@@ -12,9 +12,11 @@ export function indexedBytes(index: unknown): number | undefined {
   return typeof total === 'number' && Number.isSafeInteger(total) && total > 0 ? total : undefined;
 }
 
-/** The model with the bytes its own index counts. MTP layers are in the files and load only when they run. */
-export function withIndexedWeights(model: Model, bytes: number): Model {
-  const why = `total_size of ${WEIGHT_INDEX}`;
+/** How such bytes are known. */
+export const INDEXED = `total_size of ${WEIGHT_INDEX}`;
+
+/** The model with the bytes its own files count. MTP layers are in the files and load only when they run. */
+export function withWeights(model: Model, bytes: number, why: string): Model {
   const low = model.mtpLayers.length > 0 ? Math.min(bytes, model.weights?.low ?? bytes) : bytes;
   return { ...model, weights: { bytes, low, high: bytes, why } };
 }
