@@ -83,6 +83,7 @@ const bundles = {
 const GRAMMARS = [
   'node_modules/web-tree-sitter/tree-sitter.wasm',
   'node_modules/@vscode/tree-sitter-wasm/wasm/tree-sitter-bash.wasm',
+  'node_modules/@vscode/tree-sitter-wasm/wasm/tree-sitter-python.wasm',
 ];
 
 mkdirSync('dist/meta', { recursive: true });

@@ -1,9 +1,11 @@
 // Written by scripts/make-from-engines.mjs: do not edit.
 export const ENGINE_NAMES: readonly string[] = [
   'vllm',
+  'LLMConfig',
   'sglang',
   'llama-server',
   'llama.cpp',
+  'llama_cpp',
   'ollama',
   'trtllm',
   'tensorrt-llm',

@@ -8,7 +8,7 @@ export interface GrammarStore extends Grammars {
 }
 
 export function createGrammars(extension: Uri, log: LogOutputChannel): GrammarStore {
-  let known: Grammars | undefined;
+  const known = new Map<GrammarName, Grammars>();
   const loads = new Map<GrammarName, Promise<void>>();
   const locate = async (file: string): Promise<Uint8Array> =>
     workspace.fs.readFile(Uri.joinPath(extension, 'dist', file));
@@ -16,14 +16,14 @@ export function createGrammars(extension: Uri, log: LogOutputChannel): GrammarSt
   const loadOne = async (name: GrammarName): Promise<void> => {
     try {
       const { loadGrammars } = await import('../lazy');
-      known = await loadGrammars([name], locate, known);
+      known.set(name, await loadGrammars([name], locate));
     } catch (error) {
       log.error(`The grammar ${name} could not be loaded: ${error instanceof Error ? error.message : String(error)}`);
     }
   };
 
   return {
-    get: (name) => known?.get(name),
+    get: (name) => known.get(name)?.get(name),
     async load(names) {
       await Promise.all(
         names.map((name) => {

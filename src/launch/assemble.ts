@@ -47,7 +47,7 @@ export function assemble(reading: Reading, draft: Draft): Launch {
   };
 }
 
-function modelOf(options: readonly LaunchOption[], engine: LaunchEngine): Launch['model'] {
+export function modelOf(options: readonly LaunchOption[], engine: LaunchEngine): Launch['model'] {
   const names = (o: LaunchOption) => o.name === engine.start.modelOption || o.spec?.role === 'model';
   const option = options.findLast((o) => names(o) && o.error === undefined);
   if (!option) {
@@ -96,7 +96,7 @@ function environmentOptions(
 }
 
 /** A list of devices says how many there are, unless something nearer did. */
-function withVisibleDevices(hardware: HardwareHint, variables: readonly Variable[]): HardwareHint {
+export function withVisibleDevices(hardware: HardwareHint, variables: readonly Variable[]): HardwareHint {
   const visible = variables.findLast((v) => /^(?:CUDA|NVIDIA|HIP|ROCR)_VISIBLE_DEVICES$/.test(v.name));
   const devices = visible && unresolvedIn(visible.value) === undefined ? visible.value.text.split(',') : [];
   if (

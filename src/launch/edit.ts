@@ -68,7 +68,7 @@ function insert(launch: Launch, text: string, name: string, value: string): read
   if (
     !insertion ||
     insertion.only?.test(written) === false ||
-    (insertion.text.includes('--{name}') && !isFlagName(name))
+    (/--\{name\}|\{keyword\}/.test(insertion.text) && !isFlagName(name))
   ) {
     return [];
   }
@@ -77,7 +77,10 @@ function insert(launch: Launch, text: string, name: string, value: string): read
     return [{ range, text: flagOf(insertion.text).replace('{name}', () => (value === 'true' ? name : `no-${name}`)) }];
   }
   const encoded = encode(text, range, insertion.layers ?? [], value);
-  const line = insertion.text.replace('{name}', () => written).replace('{value}', () => encoded?.text ?? '');
+  const line = insertion.text
+    .replace('{name}', () => written)
+    .replace('{keyword}', () => written.replaceAll('-', '_'))
+    .replace('{value}', () => encoded?.text ?? '');
   return encoded && encoded.range.start === insertion.at ? [{ range, text: line }] : [];
 }
 

@@ -8,6 +8,7 @@ import type { FormReader, TextForm, YamlForm } from './forms/form';
 import type { Launch, ReadInput, ReadResult, TextRange } from './launch';
 import { mentionsEngine } from './mentions';
 import { type Collected, type Reading, startReading } from './reading';
+import { plainText } from './text/mapped';
 import { documentRanges, parseYaml, type YamlDocument } from './yaml/document';
 
 export type { LaunchEngine } from './engines';
@@ -35,7 +36,7 @@ function readForms(reading: Reading & Collected): void {
   const given = FORMS.find((f) => f.form === form);
   const text = given ? (isText(given) ? given : undefined) : FORMS.filter(isText).find((f) => f.names.test(name));
   if (text) {
-    text.read(reading);
+    text.read(reading, wholeOf(reading));
     return;
   }
   if (given || /\.(?:ya?ml|json)$/i.test(name)) {
@@ -45,11 +46,13 @@ function readForms(reading: Reading & Collected): void {
   const head = reading.text.slice(0, HEAD);
   const recognised = FORMS.filter(isText).find((f) => f.recognises(head, reading));
   if (recognised) {
-    recognised.read(reading);
+    recognised.read(reading, wholeOf(reading));
   } else if (!/\.\w+$/.test(name)) {
     readUnnamed(reading);
   }
 }
+
+const wholeOf = ({ text }: Reading) => plainText(text, 0, text.length);
 
 /** Standard input, or a file whose name says nothing: YAML when its keys say so, else commands. */
 function readUnnamed(reading: Reading & Collected): void {
@@ -59,7 +62,7 @@ function readUnnamed(reading: Reading & Collected): void {
   } else {
     FORMS.filter(isText)
       .find((f) => f.form === 'shell')
-      ?.read(reading);
+      ?.read(reading, wholeOf(reading));
   }
 }
 

@@ -24,7 +24,17 @@ export type Form =
   | 'llama-preset'
   | 'llama-swap'
   | 'localai'
-  | 'verl';
+  | 'verl'
+  | 'python'
+  | 'notebook'
+  | 'dockerfile'
+  | 'makefile'
+  | 'justfile'
+  | 'markdown'
+  | 'powershell'
+  | 'batch'
+  | 'hcl'
+  | 'cerebrium';
 
 export interface LaunchOption extends Setting {
   /** The row of the engine's table; absent for a flag the engine does not know. */
@@ -69,7 +79,16 @@ export type LayerKind =
   /** A value of a `.env` file; the range includes its quotes. */
   | 'env-value'
   /** A line of a unit, whose `%` and `$` stand for something. */
-  | 'systemd';
+  | 'systemd'
+  /** Inside the quotes of a Python string; the range is the whole literal, so that its prefix and quotes can be seen. */
+  | 'python-string'
+  /** A Python expression that stands for a text, and one that stands for any value. */
+  | 'python-word'
+  | 'python-value'
+  /** Written in several literals: no one place holds the value. */
+  | 'pieces'
+  /** `$$` stands for `$` in a Makefile. */
+  | 'make';
 
 /** What a file says about the machine. */
 export interface HardwareHint {
@@ -128,7 +147,7 @@ export interface Launch {
   readonly insertion?: Insertion;
 }
 
-/** `text` holds `{name}` and `{value}`; it is inserted at `at` as it stands. */
+/** `text` holds `{name}` (or `{keyword}`: with underscores) and `{value}`; it is inserted at `at` as it stands. */
 export interface Insertion {
   readonly at: number;
   readonly text: string;

@@ -7,7 +7,9 @@ export const mentionsEngine = (text: string, engines: readonly LaunchEngine[]): 
 function startWords({ start }: LaunchEngine): readonly string[] {
   const commands = start.commands.map((c) => c[0] ?? '');
   const modules = start.modules.map((m) => m.split('.')[0] ?? '');
-  return [...commands, ...modules].filter((w) => w !== '');
+  // A package that also starts other things is told by the name of the call.
+  const python = (start.python ?? []).flatMap((p) => (p.only ? p.names : [p.module]));
+  return [...commands, ...modules, ...python].filter((w) => w !== '');
 }
 
 function hasImage(text: string, { start }: LaunchEngine): boolean {

@@ -29,12 +29,36 @@ export interface StartWords {
   readonly byEnvironment?: true;
   /** What `backend` of a Triton model's config.pbtxt calls it. */
   readonly tritonBackends?: readonly string[];
+  /** What starts it in a Python program. */
+  readonly python?: readonly PythonCall[];
   /** Words after a command that make it something else than a server. */
   readonly otherCommands?: readonly string[];
   /** The option that names a file of options, if the engine has one. */
   readonly configOption?: string;
   /** How that file is read: also as `--config=FILE`, and over what the command line says. Neither where absent. */
   readonly configRules?: { readonly attached?: boolean; readonly wins?: boolean };
+}
+
+/** A class or function that starts an engine in a Python program: its keywords are options. */
+export interface PythonCall {
+  /** First part of the module it is imported from: `vllm`. */
+  readonly module: string;
+  /** Its name, or `Class.method`. */
+  readonly names: readonly string[];
+  /** Options that arguments without a keyword stand for. */
+  readonly positional?: readonly string[];
+  /** Keywords that are called otherwise than their option; a key inside an object is dotted. */
+  readonly keywords?: Readonly<Record<string, string>>;
+  /** Keywords whose object (or map) holds options of its own. */
+  readonly holders?: readonly string[];
+  /** Only keywords named here are options. */
+  readonly only?: true;
+  /** Values that are written otherwise than on the command line, by option: `cache-type-k` 8 is `q8_0`. */
+  readonly values?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** What holds where a keyword is not given, where that is not the server's own default. */
+  readonly defaults?: Readonly<Record<string, OptionValue>>;
+  /** A keyword that names the GPU. */
+  readonly gpu?: string;
 }
 
 /** One option as the launch gives it (or as the engine defaults it), without its place in the text. */

@@ -1,6 +1,7 @@
 /** A form: one way in which files start engines. One file each; `index.ts` lists them. */
 import type { Form } from '../launch';
 import type { Reading } from '../reading';
+import type { Mapped } from '../text/mapped';
 import type { YamlDocument } from '../yaml/document';
 
 /** A form that is told by its YAML: asked for each document of a YAML file, in the list's order. */
@@ -21,7 +22,13 @@ export interface TextForm {
   readonly names: RegExp;
   /** From the first kilobytes of a text whose name says nothing. */
   recognises(head: string, reading: Reading): boolean;
-  read(reading: Reading): void;
+  /** Info strings of fenced blocks in Markdown that are of this form. */
+  readonly fences?: readonly string[];
+  /** `part` is what to read: the whole text, or a part of it (a fence, a notebook's cell). */
+  read(reading: Reading, part: Mapped): void;
 }
 
 export type FormReader = YamlForm | TextForm;
+
+/** The last part of a path. */
+export const baseName = (path: string): string => path.replace(/^.*[\\/]/, '');

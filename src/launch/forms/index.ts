@@ -5,6 +5,7 @@ import type { FormReader } from './form';
 import { kubernetes } from './kubernetes';
 import { llamaPreset } from './llama-preset';
 import { modelfile } from './modelfile';
+import { python } from './python';
 import { shell } from './shell';
 import { systemd } from './systemd';
 import { triton } from './triton';
@@ -12,6 +13,7 @@ import { vllmConfig } from './vllm-config';
 
 export const FORMS: readonly FormReader[] = [
   shell,
+  python,
   triton,
   modelfile,
   systemd,

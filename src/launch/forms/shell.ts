@@ -2,19 +2,17 @@
 
 import { mentionsEngine } from '../mentions';
 import { readShell } from '../shell/script';
-import { plainText } from '../text/mapped';
-import type { TextForm } from './form';
+import { baseName, type TextForm } from './form';
 
 export const shell: TextForm = {
   kind: 'text',
   form: 'shell',
   names: /\.(?:sh|bash|zsh|ksh|command|sbatch|slurm)$/i,
   recognises: (head) => /^\uFEFF?#!.*\b(?:ba|z|k|da)?sh\b/.test(head),
-  read: (reading) => {
-    if (mentionsEngine(reading.text, reading.engines)) {
-      const { text, input } = reading;
-      const title = input.name.replace(/^.*[\\/]/, '');
-      readShell(reading, plainText(text, 0, text.length), { form: 'shell', title });
+  fences: ['sh', 'bash', 'shell', 'zsh', 'ksh', 'fish'],
+  read: (reading, part) => {
+    if (mentionsEngine(part.text, reading.engines)) {
+      readShell(reading, part, { form: 'shell', title: baseName(reading.input.name) });
     }
   },
 };

@@ -92,14 +92,18 @@ function readCommand(c: Context, command: Command): void {
   read({ ...c, script: asText(here.script), place, around: here, depth: c.depth + 1 }, newScope());
 }
 
-/** `pip install vllm==0.9.1`: the engine started further down is that one. */
 function notePins(c: Context, words: readonly Mapped[]): void {
   for (const word of words.filter((w) => w.text.includes('=='))) {
-    const [, name = '', version = ''] = /^([\w-]+)(?:\[[^\]]*\])?==(\d[\w.]*)$/.exec(word.text) ?? [];
-    if (c.reading.engines.some((e) => e.id === name)) {
-      const range = rangeOf(word, word.text.length - version.length, word.text.length);
-      c.reading.pinned.set(name, { text: version, range });
-    }
+    notePin(c.reading, word);
+  }
+}
+
+/** `pip install vllm==0.9.1`: the engine started further down is that one. */
+export function notePin(reading: Reading, word: Mapped): void {
+  const [, name = '', version = ''] = /^([\w-]+)(?:\[[^\]]*\])?==(\d[\w.]*)$/.exec(word.text) ?? [];
+  if (reading.engines.some((e) => e.id === name)) {
+    const range = rangeOf(word, word.text.length - version.length, word.text.length);
+    reading.pinned.set(name, { text: version, range });
   }
 }
 

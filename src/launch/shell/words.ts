@@ -69,6 +69,12 @@ function joined(context: WordContext, depth: number, add: (sink: Sink) => void):
   return { text: b.text, segments: b.segments.map((s) => (s.span === NO_SPLIT ? { ...s, span: undefined } : s)) };
 }
 
+/** Adds text that is written otherwise at decoded offsets `from`…`to` of the script. */
+function unitAt(sink: Sink, text: string, from: number, to: number, more: { span?: Span; unresolved?: string }): void {
+  const outer = segmentAt(sink.script, from)?.outer;
+  addUnit(current(sink), text, placeOf(sink, from, to), { ...more, ...(outer ? { outer } : {}) });
+}
+
 const placeOf = (c: WordContext, from: number, to: number): TextRange => rangeOf(c.script, from, to);
 
 function current(sink: Sink): Builder {
@@ -197,7 +203,7 @@ function addEscaped(
     const decoded = decode(found[0]);
     at = found.index + found[0].length;
     if (decoded !== '') {
-      addUnit(current(sink), decoded, placeOf(sink, from + found.index, from + at), { span });
+      unitAt(sink, decoded, from + found.index, from + at, { ...(span ? { span } : {}) });
     }
   }
   addPart(current(sink), sink.script, from + at, to, span);
@@ -239,8 +245,9 @@ function addValue(sink: Sink, node: Node, value: Value, span: Span | undefined):
 }
 
 function addUnknown(sink: Sink, node: Node, reason: string, span: Span | undefined): void {
-  const place = placeOf(sink, node.startIndex, node.endIndex);
-  addUnit(current(sink), node.text, place, { unresolved: reason, ...(span ? { span } : {}) });
+  // What is around the script may say more of the same place.
+  const unresolved = unresolvedIn(sink.script, node.startIndex, node.endIndex) ?? reason;
+  unitAt(sink, node.text, node.startIndex, node.endIndex, { unresolved, ...(span ? { span } : {}) });
 }
 
 /**
@@ -248,13 +255,12 @@ function addUnknown(sink: Sink, node: Node, reason: string, span: Span | undefin
  * has its own.
  */
 function addText(sink: Sink, node: Node, m: Mapped, span: Span | undefined): void {
-  const place = placeOf(sink, node.startIndex, node.endIndex);
   const conditional = m.segments.some((s) => s.maybe !== undefined);
   if (span ? /^-|\s-/.test(m.text) || conditional : /^-|\s/.test(m.text) || conditional) {
     addSplit(sink, m, span);
   } else {
     const unresolved = unresolvedIn(m);
-    addUnit(current(sink), m.text, place, {
+    unitAt(sink, m.text, node.startIndex, node.endIndex, {
       ...(span ? { span } : {}),
       ...(unresolved === undefined ? {} : { unresolved }),
     });
@@ -368,7 +374,7 @@ function addArithmetic(sink: Sink, node: Node, span: Span | undefined): void {
     addUnknown(sink, node, `${node.text} is computed when the script runs`, span);
     return;
   }
-  addUnit(current(sink), String(value), placeOf(sink, node.startIndex, node.endIndex), span ? { span } : {});
+  unitAt(sink, String(value), node.startIndex, node.endIndex, span ? { span } : {});
 }
 
 /** `$(which vllm)` is the program itself. */
@@ -378,7 +384,7 @@ function addCommand(sink: Sink, node: Node, span: Span | undefined): void {
     addUnknown(sink, node, `${shortened(node.text)} is the output of a command`, span);
     return;
   }
-  addUnit(current(sink), program, placeOf(sink, node.startIndex, node.endIndex), span ? { span } : {});
+  unitAt(sink, program, node.startIndex, node.endIndex, span ? { span } : {});
 }
 
 const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0, 57).replace(/\s+/g, ' ')}…` : text);

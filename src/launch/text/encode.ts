@@ -62,6 +62,37 @@ const envValue: Encoder = (at, layer, source) => {
   return whole && !/['\p{Cc}]/u.test(at.text) ? { ...at, text: `'${at.text}'` } : undefined;
 };
 
+/** The literal's own prefix and quotes decide; a raw string has no escapes. In a notebook they are escaped themselves. */
+const pythonString: Encoder = (at, layer, source) => {
+  const head = source.slice(layer.range.start, layer.range.end);
+  const [, prefix = '', quote = '"'] = /^([A-Za-z]*)\\?("|')/.exec(head) ?? [];
+  if (/r/i.test(prefix)) {
+    return /["'\\\p{Cc}{}]/u.test(at.text) ? undefined : at;
+  }
+  const escaped = doubleEscaped(at.text).replaceAll('\\"', quote === '"' ? '\\"' : '"');
+  const text = quote === "'" ? escaped.replaceAll("'", "\\'") : escaped;
+  return { ...at, text: /f/i.test(prefix) ? text.replace(/[{}]/g, (c) => c + c) : text };
+};
+
+const pythonLiteral = (text: string): string => {
+  if (/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/.test(text)) {
+    return text;
+  }
+  return PYTHON_WORDS[text] ?? (/^[[{]/.test(text) ? pythonJson(text) : undefined) ?? quoted(text);
+};
+
+const PYTHON_WORDS: Readonly<Record<string, string>> = { true: 'True', false: 'False', None: 'None', null: 'None' };
+
+/** JSON is Python but for three words outside of its strings. */
+function pythonJson(text: string): string | undefined {
+  try {
+    JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  return text.replace(/"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b/g, (w) => PYTHON_WORDS[w] ?? w);
+}
+
 const ENCODERS: Readonly<Record<Layer['kind'], Encoder>> = {
   'yaml-plain': plain,
   'yaml-typed': (at, layer, source) => {
@@ -77,7 +108,9 @@ const ENCODERS: Readonly<Record<Layer['kind'], Encoder>> = {
   'yaml-block': mapText((text) => (/^[ \t]|\p{Cc}/u.test(text) ? undefined : text)),
   compose: mapText((text) => text.replaceAll('$', '$$$$')),
   kubernetes: mapText((text) => text.replaceAll('$(', '$$$$(')),
-  'shell-bare': mapText((text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)),
+  'shell-bare': mapText((text) =>
+    /^[\w@%+:,./-][\w@%+=:,./-]*$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`,
+  ),
   'shell-single': mapText((text) => text.replaceAll("'", `'\\''`)),
   'shell-split': mapText((text) => (/^[^\s*?[\]]+$/.test(text) ? text : undefined)),
   'shell-heredoc': mapText((text) => (/[$`\\]/.test(text) ? undefined : text)),
@@ -87,5 +120,10 @@ const ENCODERS: Readonly<Record<Layer['kind'], Encoder>> = {
   ini: mapText((text) =>
     /^(?!["'\s;#])[^\p{Cc}]*(?<![\s"'\\])$/u.test(text) && !/\s[;#]/.test(text) ? text : undefined,
   ),
+  'python-string': pythonString,
+  'python-word': mapText(quoted),
+  'python-value': mapText(pythonLiteral),
+  pieces: () => undefined,
+  make: mapText((text) => (/^\s|[#\p{Cc}]/u.test(text) ? undefined : text.replaceAll('$', '$$$$'))),
   'shell-double': mapText((text) => text.replace(/["\\$`]/g, (c) => `\\${c}`)),
 };

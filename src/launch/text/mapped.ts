@@ -1,5 +1,5 @@
 /** Decoded text that remembers where each character stands in the file: through quotes, escapes, folding, variables. */
-import type { Layer, LayerKind, TextRange } from '../launch';
+import type { Layer, TextRange } from '../launch';
 
 /** Quotes around part of a text; the range includes them. Compared by identity. */
 export interface Span extends TextRange {
@@ -21,6 +21,8 @@ export interface Segment {
   readonly unresolved?: string;
   /** Why this part may not be there at all. */
   readonly maybe?: string;
+  /** Ways of writing around this part alone, outside of its span, outermost first. */
+  readonly outer?: readonly Layer[];
 }
 
 export interface Mapped {
@@ -130,7 +132,8 @@ export function addPart(b: Builder, m: Mapped, from: number, to: number, span?: 
     if (right > left) {
       const start = s.exact ? s.start + left : s.start;
       const end = s.exact ? s.start + right : s.end;
-      push(b, segment(b.text.length, right - left, start, end, s.exact, span ?? s.span, s.unresolved, s.maybe));
+      const at = b.text.length;
+      push(b, segment(at, right - left, start, end, s.exact, span ?? s.span, s.unresolved, s.maybe, s.outer));
       b.text += m.text.slice(s.at + left, s.at + right);
     }
   }
@@ -146,16 +149,18 @@ const segment = (
   span?: Span,
   unresolved?: string,
   maybe?: string,
-): Segment => ({ at, length, start, end, exact, span, unresolved, maybe });
+  outer?: readonly Layer[],
+): Segment => ({ at, length, start, end, exact, span, unresolved, maybe, outer });
 
 /** Adds text that is written otherwise than it reads. */
 export function addUnit(
   b: Builder,
   text: string,
   where: TextRange,
-  more: { span?: Span; unresolved?: string } = {},
+  more: Pick<Segment, 'span' | 'unresolved' | 'maybe' | 'outer'> = {},
 ): void {
-  push(b, segment(b.text.length, text.length, where.start, where.end, false, more.span, more.unresolved));
+  const { span, unresolved, maybe, outer } = more;
+  push(b, segment(b.text.length, text.length, where.start, where.end, false, span, unresolved, maybe, outer));
   b.text += text;
 }
 
@@ -167,13 +172,16 @@ export function addExact(b: Builder, text: string, where: TextRange): void {
 
 function push(b: Builder, s: Segment): void {
   const last = b.segments.at(-1);
-  if (last?.exact && s.exact && last.end === s.start && last.span === s.span && last.maybe === s.maybe) {
+  if (last?.exact && s.exact && last.end === s.start && isAlike(last, s)) {
+    const { at, start, span, maybe, outer } = last;
     const length = last.length + s.length;
-    b.segments[b.segments.length - 1] = segment(last.at, length, last.start, s.end, true, s.span, undefined, s.maybe);
+    b.segments[b.segments.length - 1] = segment(at, length, start, s.end, true, span, undefined, maybe, outer);
   } else {
     b.segments.push(s);
   }
 }
+
+const isAlike = (a: Segment, b: Segment): boolean => a.span === b.span && a.maybe === b.maybe && a.outer === b.outer;
 
 export function part(m: Mapped, from: number, to: number): Mapped {
   const b = builder();
@@ -181,11 +189,21 @@ export function part(m: Mapped, from: number, to: number): Mapped {
   return finish(b, m.layers, rangeOf(m, from, to));
 }
 
-/** The word as a text of its own (`bash -c "…"`): its quotes become a layer around it. */
+/** The word as a text of its own (`bash -c "…"`): its quotes become a layer around it, or around each of its parts. */
 export function asText(word: Mapped): Mapped {
-  const spans = [...new Set(word.segments.map((s) => s.span))].filter((s) => s !== undefined);
-  const quotes = spans.map((s): Layer => ({ kind: s.kind, range: { start: s.start, end: s.end } }));
-  return { ...word, layers: [...word.layers, ...quotes], segments: word.segments.map(({ span: _, ...s }) => s) };
+  const spans = new Map<Span, Layer>();
+  for (const { span } of word.segments) {
+    if (span && !spans.has(span)) {
+      spans.set(span, { kind: span.kind, range: { start: span.start, end: span.end } });
+    }
+  }
+  if (spans.size <= 1) {
+    const layers = [...word.layers, ...spans.values()];
+    return { ...word, layers, segments: word.segments.map((s) => ({ ...s, span: undefined })) };
+  }
+  const outers = new Map([...spans].map(([span, layer]) => [span, [layer]]));
+  const outerOf = (s: Segment) => (s.span ? outers.get(s.span) : s.outer);
+  return { ...word, segments: word.segments.map((s) => ({ ...s, span: undefined, outer: outerOf(s) })) };
 }
 
 /** The text as it comes out of an unquoted variable. */
@@ -201,17 +219,22 @@ export function asSplit(m: Mapped): Mapped {
 
 /** What a value at `from`…`to` must be encoded for. `shell` is false where words are items of a list. */
 export function layersOf(m: Mapped, from: number, to: number, shell: boolean): readonly Layer[] {
-  if (!shell) {
-    return m.layers;
-  }
+  const first = from === to ? segmentAround(m, from) : segmentAt(m, from);
+  const last = from === to ? first : segmentAt(m, to - 1);
   const range = rangeOf(m, from, to);
-  const first = from === to ? segmentAround(m, from)?.span : segmentAt(m, from)?.span;
-  const last = from === to ? first : segmentAt(m, to - 1)?.span;
-  const kind: LayerKind = first !== undefined && first === last ? first.kind : 'shell-bare';
-  const split: readonly Layer[] = first?.split || last?.split ? [{ kind: 'shell-split', range }] : [];
-  return [
-    ...m.layers,
-    { kind, range: first !== undefined && first === last ? { start: first.start, end: first.end } : range },
-    ...split,
-  ];
+  const outer = [...m.layers, ...outerLayers(first, last, range)];
+  if (!shell) {
+    return outer;
+  }
+  const span = first?.span === last?.span ? first?.span : undefined;
+  const split: readonly Layer[] = first?.span?.split || last?.span?.split ? [{ kind: 'shell-split', range }] : [];
+  const quotes = span ? { kind: span.kind, range: { start: span.start, end: span.end } } : undefined;
+  return [...outer, quotes ?? { kind: 'shell-bare', range }, ...split];
+}
+
+/** Text over several literals cannot be written as one value. */
+function outerLayers(first: Segment | undefined, last: Segment | undefined, range: TextRange): readonly Layer[] {
+  const [a = NO_LAYERS, b = NO_LAYERS] = [first?.outer, last?.outer];
+  const same = a === b || (a.length === b.length && a.every((l, i) => l.range === b[i]?.range));
+  return same ? a : [{ kind: 'pieces', range }];
 }

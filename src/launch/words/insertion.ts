@@ -14,7 +14,12 @@ export function wordInsertion(
   }
   const last = start.words.at(-1);
   const at = last ? last.extent.end : start.head.end;
-  const layers: readonly Layer[] = [...(last?.layers ?? []), { kind: 'shell-bare', range: { start: at, end: at } }];
+  const around = [...(last?.layers ?? []), ...(last?.segments.at(-1)?.outer ?? [])];
+  // Behind a name that stands for the last word there is no text to write on.
+  if (around.at(-1)?.kind === 'python-word') {
+    return undefined;
+  }
+  const layers: readonly Layer[] = [...around, { kind: 'shell-bare', range: { start: at, end: at } }];
   const separator = separatorOf(input.text, options);
   return { at, text: `${separator}--{name}${usesEquals(input.text, options) ? '=' : ' '}{value}`, layers };
 }

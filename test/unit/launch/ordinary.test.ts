@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { bash, read } from './support';
+import { bash, read, readFully } from './support';
 
 const modules = fileURLToPath(new URL('../../../node_modules/', import.meta.url));
 
@@ -79,9 +79,39 @@ test.each<[string, string, string]>([
   ['notes in a heredoc', 'notes.sh', "cat <<'EOF' > README\nvllm serve org/m --max-model-len 1\nEOF\n"],
   ['comments', 'old.sh', '# vllm serve org/m -tp 8\n: vllm serve org/m\n'],
   ['a file of secrets', '.env', 'VLLM_API_KEY=x\nMODEL=org/m\n'],
+  [
+    'a client of a server',
+    'client.py',
+    'from openai import OpenAI\nc = OpenAI(base_url="http://vllm:8000/v1")\nc.chat.completions.create(model="org/m", max_tokens=10)\n',
+  ],
+  [
+    'types of an engine',
+    'types.py',
+    'import vllm\nfrom vllm import LLM, SamplingParams\n\ndef ask(llm: LLM, p: SamplingParams):\n    return llm.generate("x", p)\n',
+  ],
+  [
+    'another class of that name',
+    'other.py',
+    'from mylib import LLM\n# not vllm\nLLM(model="org/m", max_model_len=1)\n',
+  ],
+  [
+    'a setup that asks for an engine',
+    'setup.py',
+    'from setuptools import setup\nsetup(name="x", install_requires=["vllm==0.9.1"])\n',
+  ],
+  [
+    'commands that start nothing',
+    'tools.py',
+    'import subprocess\nsubprocess.run(["pip", "install", "vllm"])\nsubprocess.run("vllm bench serve --model m", shell=True)\nsubprocess.run(["pkill", "-f", "vllm serve"])\nprint(["vllm", "serve", "org/m"][0])\n',
+  ],
+  [
+    'arguments of a command line alone',
+    'main.py',
+    'from vllm import EngineArgs, LLM\nargs = EngineArgs.from_cli_args(parse())\nLLM(**vars(args))\n',
+  ],
   ['prose', 'README.md', 'Run `vllm serve org/m`.\n'],
 ])('%s', async (_what, name, text) => {
-  const result = read(text, name, { grammars: await bash() });
+  const result = await readFully(text, name);
   expect(result.launches.map((l) => text.slice(l.head.start, l.head.end))).toEqual([]);
   expect(result.problems).toEqual([]);
 });

@@ -13,5 +13,13 @@ export const LMDEPLOY_START: StartWords = {
   images: [/(?:^|\/)lmdeploy(?:-[a-z0-9.]+)*$/i],
   imageEntry: [],
   modelOption: 'model-path',
+  python: [
+    {
+      module: 'lmdeploy',
+      names: ['pipeline', 'serve'],
+      positional: ['model-path', 'backend_config'],
+      holders: ['backend_config'],
+    },
+  ],
   positionalModel: true,
 };

@@ -12,6 +12,7 @@ export const SGLANG_START: StartWords = {
   images: [/(?:^|\/)(?:[a-z0-9.]+-)*sglang(?:-[a-z0-9.]+)*$/i],
   imageEntry: [],
   modelOption: 'model-path',
+  python: [{ module: 'sglang', names: ['Engine', 'Runtime', 'ServerArgs'], positional: ['model-path'] }],
   positionalModel: true,
   configOption: 'config',
 };

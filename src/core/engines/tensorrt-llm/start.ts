@@ -14,6 +14,7 @@ export const TENSORRT_LLM_START: StartWords = {
   imageEntry: [],
   tritonBackends: ['tensorrtllm'],
   modelOption: 'model',
+  python: [{ module: 'tensorrt_llm', names: ['LLM', 'LlmArgs', 'TorchLlmArgs', 'TrtLlmArgs'], positional: ['model'] }],
   positionalModel: true,
   configOption: 'config',
   configRules: { attached: true, wins: true },

@@ -11,7 +11,7 @@ const DEVICES =
  * Images of vendors may start nothing: their command then begins with one of the start words.
  */
 export const VLLM_START: StartWords = {
-  names: ['vllm'],
+  names: ['vllm', 'LLMConfig'],
   commands: [['vllm', 'serve']],
   modules: [
     'vllm.entrypoints.openai.api_server',
@@ -26,6 +26,18 @@ export const VLLM_START: StartWords = {
   ],
   imageEntry: ['vllm', 'serve'],
   modelOption: 'model',
+  python: [
+    { module: 'vllm', names: ['LLM', 'AsyncLLM', 'EngineArgs', 'AsyncEngineArgs'], positional: ['model'] },
+    // Ray Serve's `LLMConfig` (ray 2.44, llm/_internal/serve/configs/server_models.py).
+    {
+      module: 'ray',
+      names: ['LLMConfig'],
+      keywords: { 'model_loading_config.model_source': 'model', 'model_loading_config.model_id': 'served-model-name' },
+      holders: ['engine_kwargs'],
+      only: true,
+      gpu: 'accelerator_type',
+    },
+  ],
   positionalModel: true,
   configOption: 'config',
 };

@@ -1,0 +1,449 @@
+/** Walks a parsed program as it would run: imports, names, branches, functions. */
+import type { Node } from 'web-tree-sitter';
+import { evaluate, given, place } from './evaluate';
+import type { Program } from './program-values';
+import { assign, change, mergeScopes, newScope, type Scope } from './scope';
+import { asText, type Given, type MapEntry, nodeRange, type Placed, plain, unknown, type Value } from './values';
+
+export interface Runner extends Program {
+  /** Functions that were entered, by node. */
+  readonly entered: Set<number>;
+  /** Functions and methods that nobody has called so far. */
+  readonly waiting: { readonly fn: Value & { readonly kind: 'function' }; readonly name: string }[];
+  returned: Value[];
+  /** Decorators around what is being run, outermost first. */
+  readonly decorators: Node[];
+  /** Names of functions and classes around, for titles. */
+  readonly titles: string[];
+  /** A scope ends: what its names hold is what they will hold. */
+  ended(scope: Scope): void;
+}
+
+export function runProgram(r: Runner, root: Node): void {
+  statements(r, root.namedChildren);
+  r.ended(r.scope);
+  for (let next = r.waiting.shift(); next; next = r.waiting.shift()) {
+    if (!r.entered.has(next.fn.node.id)) {
+      enterFunction(r, next.fn, undefined, next.name);
+    }
+  }
+}
+
+/** Statements inside statements are followed this far. */
+const MAX_DEPTH = 150;
+
+function statements(r: Runner, nodes: readonly (Node | null)[]): void {
+  if (r.depth > MAX_DEPTH) {
+    return;
+  }
+  r.depth++;
+  for (const node of nodes) {
+    if (node) {
+      statement(r, node);
+    }
+  }
+  r.depth--;
+}
+
+const body = (r: Runner, node: Node | null, field = 'body'): void =>
+  statements(r, node?.childForFieldName(field)?.namedChildren ?? []);
+
+function statement(r: Runner, node: Node): void {
+  switch (node.type) {
+    case 'comment':
+    case 'pass_statement':
+      return;
+    case 'import_statement':
+    case 'import_from_statement':
+      imports(r, node);
+      return;
+    case 'expression_statement':
+      for (const child of node.namedChildren) {
+        if (child) {
+          expression(r, child);
+        }
+      }
+      return;
+    case 'return_statement':
+      r.returned.push(node.namedChild(0) ? evaluate(r, node.namedChild(0) as Node) : plain(null));
+      return;
+    case 'if_statement':
+      branches(r, node);
+      return;
+    case 'for_statement':
+      loop(r, node);
+      return;
+    case 'while_statement':
+      aside(r, () => body(r, node));
+      return;
+    case 'try_statement':
+      attempt(r, node);
+      return;
+    case 'with_statement':
+      withItems(r, node);
+      body(r, node);
+      return;
+    case 'function_definition':
+      define(r, node, []);
+      return;
+    case 'class_definition':
+      classDefinition(r, node, []);
+      return;
+    case 'decorated_definition':
+      decorated(r, node);
+      return;
+    case 'block':
+    case 'ERROR':
+      statements(r, node.namedChildren);
+      return;
+    default:
+      for (const child of node.namedChildren) {
+        if (child && child.type !== 'block') {
+          evaluate(r, child);
+        } else if (child) {
+          statements(r, child.namedChildren);
+        }
+      }
+  }
+}
+
+function imports(r: Runner, node: Node): void {
+  const module = node.childForFieldName('module_name')?.text;
+  const names = node.childrenForFieldName('name');
+  for (const name of names) {
+    const path = (name?.type === 'aliased_import' ? name.childForFieldName('name') : name)?.text ?? '';
+    const alias = name?.type === 'aliased_import' ? name.childForFieldName('alias')?.text : undefined;
+    // `import a.b` gives the name `a`.
+    const bound = alias ?? (module === undefined ? path.replace(/\..*$/, '') : path);
+    const whole = module === undefined ? (alias === undefined ? bound : path) : `${module}.${path}`;
+    r.scope.names.set(bound, { kind: 'import', path: whole });
+  }
+  if (module !== undefined && node.namedChildren.some((n) => n?.type === 'wildcard_import')) {
+    for (const name of ['LLM', 'Llama', 'Engine', 'pipeline', 'EngineArgs', 'AsyncEngineArgs', 'KvCacheConfig']) {
+      r.scope.names.set(name, { kind: 'import', path: `${module}.${name}` });
+    }
+  }
+}
+
+function expression(r: Runner, node: Node): void {
+  if (node.type === 'assignment') {
+    assignment(r, node);
+  } else if (node.type === 'augmented_assignment') {
+    augmented(r, node);
+  } else if (node.type === 'call' && changes(r, node)) {
+    return;
+  } else {
+    evaluate(r, node);
+  }
+}
+
+function assignment(r: Runner, node: Node): void {
+  const [left, right] = [node.childForFieldName('left'), node.childForFieldName('right')];
+  if (!left || !right) {
+    return;
+  }
+  if (right.type === 'assignment') {
+    assignment(r, right);
+  }
+  const source = right.type === 'assignment' ? (right.childForFieldName('left') ?? right) : right;
+  bind(r, left, place(r, source));
+}
+
+/** `a = …`, `self.a = …`, `a, b = …`, `kw["a"] = …`, `os.environ["A"] = …`. */
+function bind(r: Runner, left: Node, placed: Placed): void {
+  if (left.type === 'identifier' || (left.type === 'attribute' && /^[\w.]+$/.test(left.text))) {
+    const scope = left.type === 'attribute' && r.scope.outer ? (memberScope(r.scope) ?? r.scope) : r.scope;
+    assign(scope, left.text, placed.value);
+  } else if (left.type === 'pattern_list' || left.type === 'tuple_pattern') {
+    const items = placed.value.kind === 'list' ? placed.value.items : [];
+    left.namedChildren.forEach((n, i) => {
+      if (n) {
+        const none: Placed = { ...placed, value: unknown(`${n.text} is known when the program runs`) };
+        bind(r, n, items[i] ?? none);
+      }
+    });
+  } else if (left.type === 'subscript') {
+    bindKey(r, left, placed);
+  }
+}
+
+/** What is set on `self` in one method is there in the others. */
+const memberScope = (scope: Scope): Scope | undefined => (scope.outer?.outer ? scope.outer : undefined);
+
+function bindKey(r: Runner, left: Node, placed: Placed): void {
+  const [object, keyNode] = [left.childForFieldName('value'), left.childForFieldName('subscript')];
+  const key = keyNode && place(r, keyNode);
+  const name = key ? asText(key.value) : undefined;
+  const of = object && evaluate(r, object);
+  if (!object || !key || name === undefined) {
+    return;
+  }
+  if (of?.kind === 'import' && of.path === 'os.environ') {
+    r.environment.set(name, placed);
+    return;
+  }
+  const entry: MapEntry = { ...placed, key: name, keyRange: key.range };
+  change(r.scope, object.text, (v) =>
+    v.kind === 'map' ? { ...v, entries: [...v.entries.filter((e) => e.key !== name), entry] } : v,
+  );
+}
+
+function augmented(r: Runner, node: Node): void {
+  const [left, right] = [node.childForFieldName('left'), node.childForFieldName('right')];
+  if (!left || !right) {
+    return;
+  }
+  const added = place(r, right);
+  const plus = node.childForFieldName('operator')?.text === '+=';
+  const before = evaluate(r, left);
+  const sum = plus ? addedTo(before, added) : undefined;
+  change(r.scope, left.text, () => sum ?? unknown(`${left.text} is computed when the program runs`));
+}
+
+function addedTo(before: Value, added: Placed): Value | undefined {
+  const { value } = added;
+  if (before.kind === 'list') {
+    const rest: readonly Placed[] = value.kind === 'list' ? value.items : [added];
+    return { kind: 'list', items: [...before.items, ...rest] };
+  }
+  if (
+    before.kind === 'plain' &&
+    value.kind === 'plain' &&
+    typeof before.value === 'number' &&
+    typeof value.value === 'number'
+  ) {
+    return plain(before.value + value.value);
+  }
+  if (before.kind === 'text' && value.kind === 'text') {
+    const at = before.text.text.length;
+    const segments = [...before.text.segments, ...value.text.segments.map((s) => ({ ...s, at: s.at + at }))];
+    return { kind: 'text', text: { ...before.text, text: before.text.text + value.text.text, segments } };
+  }
+  return undefined;
+}
+
+/** Methods that change a list or map in place. */
+function changes(r: Runner, node: Node): boolean {
+  const fn = node.childForFieldName('function');
+  const object = fn?.type === 'attribute' ? fn.childForFieldName('object') : null;
+  const name = fn?.childForFieldName('attribute')?.text ?? '';
+  const args = node.childForFieldName('arguments');
+  if (!object || !args || !/^(?:append|extend|update|insert|setdefault)$/.test(name)) {
+    return false;
+  }
+  const of = evaluate(r, object);
+  if (of.kind === 'import' && of.path === 'os.environ') {
+    updateEnvironment(r, name, given(r, args));
+    return true;
+  }
+  if (of.kind !== 'list' && of.kind !== 'map') {
+    return false;
+  }
+  change(r.scope, object.text, (v) => changed(v, name, given(r, args)));
+  return true;
+}
+
+function updateEnvironment(r: Runner, name: string, args: Given): void {
+  const [first, second] = args.positional;
+  const key = first && asText(first.value);
+  if (name === 'setdefault' && key !== undefined && second) {
+    r.environment.set(key, second);
+  }
+  const entries = [...(first?.value.kind === 'map' ? first.value.entries : []), ...args.keywords];
+  for (const entry of name === 'update' ? entries : []) {
+    r.environment.set(entry.key, entry);
+  }
+}
+
+function changed(value: Value, name: string, args: Given): Value {
+  const [first] = args.positional;
+  if (value.kind === 'list' && first) {
+    const more =
+      name === 'extend' && first.value.kind === 'list'
+        ? first.value.items
+        : name === 'append' || name === 'extend'
+          ? [first]
+          : [];
+    return { kind: 'list', items: [...value.items, ...more] };
+  }
+  if (value.kind === 'map' && name === 'update') {
+    const inner = first?.value.kind === 'map' ? first.value.entries : [];
+    const entries = [...inner, ...args.keywords];
+    const open = args.open ?? (first?.value.kind === 'unknown' ? first.value.reason : value.open);
+    const kept = value.entries.filter((e) => !entries.some((n) => n.key === e.key));
+    return { kind: 'map', entries: [...kept, ...entries], ...(open === undefined ? {} : { open }) };
+  }
+  return value;
+}
+
+/** Runs with names of its own, which are then dropped or merged. */
+function aside(r: Runner, act: () => void): ReadonlyMap<string, Value> {
+  const outer = r.scope;
+  r.scope = { ...outer, names: new Map(outer.names) };
+  act();
+  const { names } = r.scope;
+  r.scope = outer;
+  return names;
+}
+
+function branches(r: Runner, node: Node): void {
+  const condition = node.childForFieldName('condition');
+  const known = condition ? evaluate(r, condition) : unknown('it is empty');
+  const otherwise = node.childrenForFieldName('alternative');
+  if ((condition && /__name__|TYPE_CHECKING/.test(condition.text)) || (known.kind === 'plain' && known.value)) {
+    body(r, node, 'consequence');
+    return;
+  }
+  if (known.kind === 'plain' && otherwise.length <= 1) {
+    const [clause = null] = otherwise;
+    if (clause?.type !== 'elif_clause') {
+      body(r, clause);
+      return;
+    }
+  }
+  const ends = [aside(r, () => body(r, node, 'consequence'))];
+  let complete = false;
+  for (const clause of otherwise) {
+    complete ||= clause?.type === 'else_clause';
+    ends.push(aside(r, () => body(r, clause, clause?.type === 'else_clause' ? 'body' : 'consequence')));
+  }
+  mergeScopes(r.scope, complete ? ends : [...ends, new Map(r.scope.names)]);
+}
+
+function loop(r: Runner, node: Node): void {
+  const [left, right] = [node.childForFieldName('left'), node.childForFieldName('right')];
+  const over = right && evaluate(r, right);
+  const only = over?.kind === 'list' && over.items.length === 1 ? over.items[0] : undefined;
+  const end = aside(r, () => {
+    if (left && right) {
+      const name = left.text;
+      const several: Placed = {
+        value: unknown(`${name} takes several values in a loop`),
+        range: nodeRange(r.script, right),
+        layers: [],
+        literal: false,
+      };
+      bind(r, left, only ?? several);
+    }
+    body(r, node);
+  });
+  mergeScopes(r.scope, [end, new Map(r.scope.names)]);
+}
+
+/** It is taken to succeed. */
+function attempt(r: Runner, node: Node): void {
+  body(r, node);
+  for (const clause of node.namedChildren) {
+    if (clause?.type === 'else_clause' || clause?.type === 'finally_clause') {
+      body(r, clause);
+      statements(r, clause.type === 'finally_clause' ? clause.namedChildren : []);
+    } else if (clause?.type === 'except_clause' || clause?.type === 'except_group_clause') {
+      aside(r, () =>
+        statements(
+          r,
+          clause.namedChildren.filter((n) => n?.type === 'block'),
+        ),
+      );
+    }
+  }
+}
+
+function withItems(r: Runner, node: Node): void {
+  for (const item of node.descendantsOfType('with_item').slice(0, 20)) {
+    const value = item?.childForFieldName('value');
+    if (value) {
+      evaluate(r, value.type === 'as_pattern' && value.namedChild(0) ? (value.namedChild(0) as Node) : value);
+    }
+  }
+}
+
+function decorated(r: Runner, node: Node): void {
+  const definition = node.childForFieldName('definition');
+  const decorators = node.namedChildren.filter((n) => n?.type === 'decorator') as Node[];
+  for (const d of decorators) {
+    if (d.namedChild(0)) {
+      evaluate(r, d.namedChild(0) as Node);
+    }
+  }
+  if (definition?.type === 'class_definition') {
+    classDefinition(r, definition, decorators);
+  } else if (definition) {
+    define(r, definition, decorators);
+  }
+}
+
+/** A function's own decorators and title are those around it when it is entered. */
+const around = new WeakMap<Scope, { readonly decorators: readonly Node[]; readonly titles: readonly string[] }>();
+
+function define(r: Runner, node: Node, decorators: readonly Node[]): void {
+  const name = node.childForFieldName('name')?.text ?? '';
+  const scope = newScope(r.scope);
+  around.set(scope, { decorators: [...r.decorators, ...decorators], titles: [...r.titles] });
+  const fn = { kind: 'function' as const, node, scope };
+  r.scope.names.set(name, fn);
+  r.waiting.push({ fn, name });
+}
+
+function classDefinition(r: Runner, node: Node, decorators: readonly Node[]): void {
+  const name = node.childForFieldName('name')?.text ?? '';
+  const members = newScope(r.scope);
+  r.scope.names.set(name, { kind: 'class', name, members });
+  const outer = r.scope;
+  r.scope = members;
+  r.decorators.push(...decorators);
+  r.titles.push(name);
+  body(r, node);
+  r.titles.pop();
+  r.decorators.length -= decorators.length;
+  r.scope = outer;
+}
+
+/** Run once: with the arguments of the first call, or with none known. */
+export function enterFunction(
+  r: Runner,
+  fn: Value & { readonly kind: 'function' },
+  args: Given | undefined,
+  name: string,
+): Value {
+  if (r.entered.has(fn.node.id) || r.depth > MAX_DEPTH) {
+    return unknown(`${name}() is known when the program runs`);
+  }
+  r.entered.add(fn.node.id);
+  const outer = { scope: r.scope, returned: r.returned, decorators: [...r.decorators], titles: [...r.titles] };
+  const own = around.get(fn.scope);
+  r.scope = fn.scope;
+  r.returned = [];
+  replace(r.decorators, own?.decorators ?? []);
+  replace(r.titles, [...(own?.titles ?? []), name.replace(/^.*\./, '')]);
+  parameters(r, fn.node, args);
+  body(r, fn.node);
+  r.ended(r.scope);
+  const [only, ...more] = r.returned;
+  r.scope = outer.scope;
+  r.returned = outer.returned;
+  replace(r.decorators, outer.decorators);
+  replace(r.titles, outer.titles);
+  return only && more.length === 0 ? only : unknown(`${name}() is known when the program runs`);
+}
+
+function replace<T>(list: T[], by: readonly T[]): void {
+  list.splice(0, list.length, ...by);
+}
+
+function parameters(r: Runner, node: Node, args: Given | undefined): void {
+  const all =
+    node.childForFieldName('parameters')?.namedChildren.filter((n) => n !== null && n.type !== 'comment') ?? [];
+  let index = 0;
+  for (const parameter of all as readonly Node[]) {
+    const name = parameter.childForFieldName('name')?.text ?? parameter.namedChild(0)?.text ?? parameter.text;
+    if (name === 'self' || name === 'cls' || /splat|separator/.test(parameter.type)) {
+      continue;
+    }
+    const written = parameter.childForFieldName('value');
+    const said = args?.keywords.findLast((k) => k.key === name) ?? args?.positional[index];
+    index++;
+    const value =
+      said?.value ?? (written ? evaluate(r, written) : unknown(`${name} is what the function is called with`));
+    assign(r.scope, name, value);
+  }
+}

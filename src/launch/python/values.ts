@@ -1,0 +1,157 @@
+/** What a Python expression stands for, as far as the file says, with the place it is written at. */
+import type { Node } from 'web-tree-sitter';
+import type { OptionValue } from '../../core/engines/option';
+import type { Layer, TextRange } from '../launch';
+import { addUnit, builder, finish, type Mapped, rangeOf, segmentAt, unit, unresolvedIn } from '../text/mapped';
+import type { Scope } from './scope';
+
+export type Value =
+  | { readonly kind: 'text'; readonly text: Mapped }
+  | { readonly kind: 'plain'; readonly value: number | boolean | null }
+  | { readonly kind: 'list'; readonly items: readonly Placed[] }
+  | { readonly kind: 'map'; readonly entries: readonly MapEntry[]; readonly open?: string }
+  /** An object made by a call of something imported: `KvCacheConfig(…)`. */
+  | { readonly kind: 'made'; readonly path: string; readonly given: Given }
+  | { readonly kind: 'import'; readonly path: string }
+  | { readonly kind: 'function'; readonly node: Node; readonly scope: Scope }
+  | { readonly kind: 'class'; readonly name: string; readonly members: Scope }
+  | { readonly kind: 'parser'; readonly defaults: Map<string, Placed> }
+  | { readonly kind: 'unknown'; readonly reason: string; readonly environment?: true };
+
+/** A value at the place it is written, or the reference that stands for it. */
+export interface Placed {
+  readonly value: Value;
+  readonly range: TextRange;
+  /** What another value at this place must be encoded for. */
+  readonly layers: readonly Layer[];
+  /** The text itself is written here, not a name for it. */
+  readonly literal: boolean;
+  readonly maybe?: string;
+}
+
+export interface MapEntry extends Placed {
+  readonly key: string;
+  readonly keyRange: TextRange;
+}
+
+/** Arguments of a call. */
+export interface Given {
+  readonly positional: readonly Placed[];
+  readonly keywords: readonly MapEntry[];
+  /** Why there may be more of them: `**kwargs`. */
+  readonly open?: string;
+}
+
+export const unknown = (reason: string): Value => ({ kind: 'unknown', reason });
+export const plain = (value: number | boolean | null): Value => ({ kind: 'plain', value });
+
+/** Ways of writing around a node of the program: a notebook's JSON, a YAML scalar. */
+export const aroundNode = (script: Mapped, node: Node): readonly Layer[] => [
+  ...script.layers,
+  ...(segmentAt(script, node.startIndex)?.outer ?? []),
+];
+
+export const nodeRange = (script: Mapped, node: Node): TextRange => rangeOf(script, node.startIndex, node.endIndex);
+
+export function textValue(text: string, script: Mapped, node: Node): Value {
+  return { kind: 'text', text: wordOf(text, nodeRange(script, node), aroundNode(script, node)) };
+}
+
+function wordOf(text: string, range: TextRange, layers: readonly Layer[], why?: { unresolved?: string }): Mapped {
+  const b = builder();
+  addUnit(b, text, range, { ...why, outer: [...layers, { kind: 'python-word', range }] });
+  return finish(b, [], range);
+}
+
+/** Why a text or number cannot be known; undefined when it can. */
+export function unknownIn(value: Value): string | undefined {
+  return value.kind === 'unknown' ? value.reason : value.kind === 'text' ? unresolvedIn(value.text) : undefined;
+}
+
+/** Python's `str(value)` of what a command line or a text can hold. */
+export function asText(value: Value): string | undefined {
+  switch (value.kind) {
+    case 'text':
+      return value.text.text;
+    case 'plain':
+      return value.value === null
+        ? 'None'
+        : typeof value.value === 'boolean'
+          ? pythonBool(value.value)
+          : `${value.value}`;
+    case 'import':
+      return value.path === 'sys.executable' ? 'python' : undefined;
+    case 'made':
+      return /(?:^|\.)Path$/.test(value.path) && value.given.positional[0]
+        ? asText(value.given.positional[0].value)
+        : undefined;
+    default:
+      return undefined;
+  }
+}
+
+const pythonBool = (value: boolean): string => (value ? 'True' : 'False');
+
+/** An element of a command. Options keep the place they are written at; a value's place is the reference. */
+export function asWord(placed: Placed, written: string): Mapped {
+  const { value, range, layers } = placed;
+  const own = value.kind === 'text' && (placed.literal || /^-|\s/.test(value.text.text)) && value.text.text !== '';
+  const text = asText(value);
+  const unresolved =
+    unknownIn(value) ?? (text === undefined ? `${written.slice(0, 60)} is made when the program runs` : undefined);
+  const word = own
+    ? value.text
+    : wordOf(unresolved === undefined ? (text as string) : written, range, layers.slice(0, -1), {
+        ...(unresolved === undefined ? {} : { unresolved }),
+      });
+  const { maybe } = placed;
+  return maybe === undefined ? word : { ...word, segments: word.segments.map((s) => ({ ...s, maybe })) };
+}
+
+/** A text for one place, whatever it came from. */
+export const placedUnit = (text: string, placed: Placed): Mapped => unit(text, placed.range);
+
+/** More than any option's value holds. */
+const MAX_DEPTH = 20;
+
+/** As an option's value; or why it cannot be known. */
+export function asOption(value: Value, depth = 0): { readonly value: OptionValue } | { readonly unresolved: string } {
+  if (depth > MAX_DEPTH) {
+    return { unresolved: 'it is nested too deep' };
+  }
+  const unresolved = unknownIn(value);
+  if (unresolved !== undefined) {
+    return { unresolved };
+  }
+  switch (value.kind) {
+    case 'plain':
+      return { value: value.value };
+    case 'list':
+      return listOption(value.items, depth);
+    case 'map':
+      return value.open === undefined ? mapOption(value.entries, depth) : { unresolved: value.open };
+    case 'made':
+      return asText(value) === undefined && value.given.open === undefined && value.given.positional.length === 0
+        ? mapOption(value.given.keywords, depth)
+        : madeText(value);
+    default:
+      return madeText(value);
+  }
+}
+
+function madeText(value: Value): { readonly value: OptionValue } | { readonly unresolved: string } {
+  const text = value.kind === 'import' && value.path !== 'sys.executable' ? value.path : asText(value);
+  return text === undefined ? { unresolved: 'it is made when the program runs' } : { value: text };
+}
+
+function listOption(items: readonly Placed[], depth: number): ReturnType<typeof asOption> {
+  const read = items.map((i) => (i.maybe === undefined ? asOption(i.value, depth + 1) : { unresolved: i.maybe }));
+  const why = read.find((r) => 'unresolved' in r);
+  return why ?? { value: read.map((r) => ('value' in r ? r.value : null)) };
+}
+
+function mapOption(entries: readonly MapEntry[], depth: number): ReturnType<typeof asOption> {
+  const read = entries.map((e) => [e.key, asOption(e.value, depth + 1)] as const);
+  const why = read.find(([, r]) => 'unresolved' in r)?.[1];
+  return why ?? { value: Object.fromEntries(read.map(([k, r]) => [k, 'value' in r ? r.value : null])) };
+}
