@@ -2,7 +2,7 @@
 import type { Node } from 'web-tree-sitter';
 import type { OptionValue } from '../../core/engines/option';
 import type { Layer, TextRange } from '../launch';
-import { addUnit, builder, finish, type Mapped, rangeOf, segmentAt, unit, unresolvedIn } from '../text/mapped';
+import { addUnit, builder, finish, type Mapped, rangeOf, segmentAt, unresolvedIn } from '../text/mapped';
 import type { Scope } from './scope';
 
 export type Value =
@@ -107,9 +107,6 @@ export function asWord(placed: Placed, written: string): Mapped {
   const { maybe } = placed;
   return maybe === undefined ? word : { ...word, segments: word.segments.map((s) => ({ ...s, maybe })) };
 }
-
-/** A text for one place, whatever it came from. */
-export const placedUnit = (text: string, placed: Placed): Mapped => unit(text, placed.range);
 
 /** More than any option's value holds. */
 const MAX_DEPTH = 20;
