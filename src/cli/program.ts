@@ -251,6 +251,9 @@ function simulateCommand(program: Command, run: Commands['simulate']): void {
     .addHelpText('after', SIMULATE_EXAMPLES + EXITS)
     .action(async (files: string[], raw: RawSimulate, command: Command) => {
       await checkEngine(raw.engine, command);
+      if (raw.turns === undefined && command.getOptionValueSource('think') === 'cli' && raw.trace === undefined) {
+        command.error('error: --think is the time between turns: say how many there are with --turns');
+      }
       const { trace, requests, seed, turns, think, system, format } = raw;
       const traffic = { trace, requests, rate: raw.rate, seed, turns, think, system };
       await run({ ...filesAsked(files, raw, command), ...traffic, format });
@@ -258,7 +261,7 @@ function simulateCommand(program: Command, run: Commands['simulate']): void {
 }
 
 async function enginesOf(list: string | undefined, command: Command): Promise<CompareOptions['engines']> {
-  const { ENGINES } = await import('../core/engines');
+  const { ENGINES, engineNamed } = await import('../core/engines');
   if (list === undefined) {
     return ENGINES.map(({ id }) => ({ id }));
   }
@@ -269,17 +272,17 @@ async function enginesOf(list: string | undefined, command: Command): Promise<Co
   if (names.length === 0) {
     command.error('error: --engines names no engine');
   }
-  const asked = names.map((name) => {
-    const [id = '', version] = name.split('@', 2);
-    return version === undefined ? { id } : { id, version };
-  });
   for (const name of names) {
     if (VERSION.test(name)) {
       command.error(`error: unknown engine '${name}': a version needs its engine, as in vllm@${name}`);
     }
     await checkEngine(name, command);
   }
-  return asked;
+  return names.map((name) => {
+    const [written = '', version] = name.split('@', 2);
+    const id = engineNamed(written)?.id ?? written;
+    return version === undefined ? { id } : { id, version };
+  });
 }
 
 /** `vllm`, `vllm@0.28`, or a version alone. The list of engines is loaded only when one is named. */
@@ -288,9 +291,9 @@ async function checkEngine(text: string | undefined, command: Command): Promise<
     return;
   }
   const [name, version] = text.split('@', 2);
-  const ids = (await import('../core/engines')).ENGINES.map((engine) => engine.id);
-  if (!ids.includes(name ?? '')) {
-    command.error(`error: unknown engine '${name}': known are ${ids.join(', ')}`);
+  const { ENGINES, engineNamed } = await import('../core/engines');
+  if (!engineNamed(name ?? '')) {
+    command.error(`error: unknown engine '${name}': known are ${ENGINES.map(({ id }) => id).join(', ')}`);
   }
   if (version !== undefined && !VERSION.test(version)) {
     command.error(`error: '${version}' is no version of ${name}: write ${name}@0.28`);

@@ -1,5 +1,5 @@
 /** What flags, directives, the file and settings ask for, in that order of precedence. */
-import { ENGINES, engineOf } from '../core/engines';
+import { ENGINES, engineNamed } from '../core/engines';
 import type { Engine, Given, Hardware, Workload } from '../core/engines/engine';
 import type { Origin } from '../core/figure';
 import { findGpu, nearestGpus } from '../core/hardware/find-gpu';
@@ -161,12 +161,13 @@ export function versionOf(
   const asked = ask.get('engine');
   if (asked) {
     const [name, version] = asked.text.includes('@') ? asked.text.split('@', 2) : [undefined, asked.text];
-    const own = name === undefined || name === engine.id;
-    if (name !== undefined && !engineOf(name)) {
+    const named = name === undefined ? undefined : engineNamed(name);
+    const own = name === undefined || named?.id === engine.id;
+    if (name !== undefined && !named) {
       const known = ENGINES.map(({ id }) => id).join(', ');
       bad(found, asked, `There is no engine “${name.slice(0, 120)}”: known are ${known}.`, 'warning');
     }
-    const text = version === engine.id ? undefined : version;
+    const text = engineNamed(version ?? '') ? undefined : version;
     if (own && text) {
       return { text, origin: asked.origin };
     }

@@ -12,3 +12,10 @@ import { vllm } from './vllm';
 export const ENGINES: readonly Engine<any>[] = [vllm, sglang, llamaCpp, ollama, tensorrtLlm, lmdeploy, tgi];
 
 export const engineOf = (id: string) => ENGINES.find((engine) => engine.id === id);
+
+/** An engine as people write it: `llama.cpp`, `TensorRT-LLM`, `trtllm`. */
+export function engineNamed(text: string) {
+  const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+  const wanted = plain(text).replace(/^trtllm$/, 'tensorrtllm');
+  return ENGINES.find(({ id, title }) => wanted !== '' && [id, title].some((name) => plain(name) === wanted));
+}

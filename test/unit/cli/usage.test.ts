@@ -23,11 +23,17 @@ test.each([
   [['report', '-', '-'], /once/],
   [['report', 'x.yaml', '--engine', 'vlm@0.28'], /unknown engine 'vlm': known are vllm/],
   [['report', 'x.yaml', '--engine', 'vllm@new'], /no version of vllm/],
+  [['simulate', 'x.yaml', '--think', '5'], /say how many there are with --turns/],
 ] as const)('%j is wrong usage', async (args, message) => {
   const { code, out, notes } = await run(args);
   expect(code).toBe(2);
   expect(out).toBe('');
   expect(notes.join('\n')).toMatch(message);
+});
+
+test.each(['llama.cpp', 'TensorRT-LLM', 'trtllm', 'SGLang@0.5'])('compare takes %s for an engine', async (engine) => {
+  const { code, notes } = await run(['compare', 'samples/vllm/llama-3.1-70b-8xh100.compose.yaml', '--engines', engine]);
+  expect([code, notes.join()]).toEqual([0, expect.not.stringMatching(/unknown engine/)]);
 });
 
 test.each([
