@@ -1,4 +1,5 @@
 /** What prompts share: of two that are pasted, and of conversations or a trace. */
+import './view.css';
 import type { PlanView } from '../../src/dashboard/protocol';
 import { el } from '../dom';
 import type { DashboardView, ViewContext, ViewMaker } from '../view';
