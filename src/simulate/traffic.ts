@@ -1,5 +1,5 @@
 /** The traffic that one replica serves. */
-import { generateTraffic, type Run, type Trace, type Traffic, trafficBuilder } from '../core/pool';
+import { dealTraffic, generateTraffic, type Trace, type Traffic } from '../core/pool';
 import type { Plan } from '../planner';
 
 export interface TrafficAsked {
@@ -19,7 +19,7 @@ export interface TrafficAsked {
 export function trafficOf({ workload, placement, capacity }: Plan, asked: TrafficAsked): Traffic {
   const replicas = placement?.replicas ?? 1;
   if (asked.trace) {
-    return replicas === 1 ? asked.trace.traffic : dealt(asked.trace.traffic, replicas);
+    return replicas === 1 ? asked.trace.traffic : dealTraffic(asked.trace.traffic, replicas);
   }
   return generateTraffic({
     requests: Math.ceil(asked.requests / replicas),
@@ -34,38 +34,4 @@ export function trafficOf({ workload, placement, capacity }: Plan, asked: Traffi
       maxTokens: capacity?.maxLength,
     },
   });
-}
-
-function dealt(traffic: Traffic, replicas: number): Traffic {
-  const builder = trafficBuilder(traffic.name, traffic.constantOutput);
-  /** Index in the new traffic, or −1 where another replica serves it. */
-  const moved = new Int32Array(traffic.count).fill(-1);
-  let heads = 0;
-  for (let i = 0; i < traffic.count; i++) {
-    const after = traffic.after[i] ?? -1;
-    const mine = after < 0 ? heads++ % replicas === 0 : (moved[after] ?? -1) >= 0;
-    if (mine) {
-      moved[i] = builder.add({
-        arrival: traffic.arrivals[i],
-        after: after < 0 ? -1 : moved[after],
-        prompt: promptOf(traffic, i),
-        output: traffic.outputs[i] ?? 1,
-        limit: traffic.limits[i],
-        outputSource: traffic.outputSources[i],
-        session: traffic.sessions[i],
-      });
-    }
-  }
-  return builder.build();
-}
-
-function promptOf({ contents, firstRuns, prompts }: Traffic, request: number): Run[] {
-  const runs: Run[] = [];
-  let left = prompts[request] ?? 0;
-  for (let run = firstRuns[request] ?? 0; left > 0; run++) {
-    const count = contents.counts[run] ?? left;
-    runs.push({ source: contents.sources[run] ?? 0, first: contents.firsts[run] ?? 0, count });
-    left -= count;
-  }
-  return runs;
 }

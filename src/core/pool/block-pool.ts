@@ -1,4 +1,5 @@
 // biome-ignore-all lint/style/noNonNullAssertion: typed arrays; every index is in range by construction
+import type { Watch } from './watch';
 
 /**
  * The pool of equal blocks as vLLM V1 keeps it (v1/core/block_pool.py at 0.28): a free queue, reference counts, and a
@@ -22,6 +23,7 @@ export interface BlockPool {
   hashed: number;
   reusable: number;
   evictions: number;
+  watch?: Watch;
 }
 
 // The fields of a record. Next and previous block in the free queue, a ring through the sentinel; owners; the hash of the
@@ -107,6 +109,7 @@ export function takeBlock(pool: BlockPool): number {
     forget(pool, block);
     pool.reusable--;
     pool.evictions++;
+    pool.watch?.evicted.push(block);
   }
   return block;
 }

@@ -23,6 +23,8 @@ export interface WorkloadSpec {
   readonly sharedPrefix?: { readonly tokens: number; readonly variants?: number };
   /** Conversations: each turn's prompt is everything said before and a new message. */
   readonly chat?: { readonly turns: Lengths; readonly thinkSeconds: number; readonly maxTokens?: number };
+  /** Requests are of so many priorities, drawn evenly; only some schedulers look at them. */
+  readonly priorities?: number;
   /** Sequences per prompt. */
   readonly samples?: number;
   /** What max_tokens says over the true output length (1: the same). */
@@ -108,6 +110,7 @@ function addSession(
   }
   const withAdapter = spec.adapters !== undefined && random() < spec.adapters.share;
   const adapter = withAdapter ? 1 + popular(spec.adapters?.count ?? 1, random) : 0;
+  const priority = spec.priorities === undefined ? 0 : Math.floor(random() * spec.priorities);
   let length = prompt.reduce((sum, { count }) => sum + count, 0);
   let { arrival, after } = pace.next(made);
   let added = 0;
@@ -126,6 +129,7 @@ function addSession(
       output,
       limit: Math.ceil(output * (spec.limitFactor ?? 1)),
       adapter,
+      priority,
       samples: spec.samples,
       session: spec.chat ? session : -1,
     });

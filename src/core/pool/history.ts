@@ -1,10 +1,23 @@
 // biome-ignore-all lint/style/noNonNullAssertion: typed arrays; every index is in range by construction
 import type { Clock } from './clock';
+import { createEventLog, type PoolEvent } from './events';
 import { createSimulation, type Simulation } from './simulation';
 import { cellFill, cellOwners, cellState, createView, type PoolView, paint } from './view';
 import { schedulerOf, type World } from './worlds';
 
-/** What happened in one step. */
+/** Room that holds nothing, in tokens, by why. */
+export interface FrameWaste {
+  /** The rest of last blocks. */
+  readonly tail: number;
+  /** Set aside for tokens still to come. */
+  readonly reservation: number;
+  /** Set aside and never filled. */
+  readonly internal: number;
+  /** Free, but in pieces too small for the request that waits. */
+  readonly external: number;
+}
+
+/** One step: what is there while it is computed, as the picture shows it, and what happened in it. */
 export interface Frame {
   /** Steps since the run began; 0 is the empty pool. */
   readonly index: number;
@@ -12,16 +25,19 @@ export interface Frame {
   readonly running: number;
   readonly waiting: number;
   readonly finished: number;
+  readonly rejected: number;
   /** Tokens of room: owned, held, findable. */
   readonly owned: number;
   readonly held: number;
   readonly cached: number;
+  readonly waste: FrameWaste;
   readonly scheduledTokens: number;
   readonly preempted: readonly number[];
   readonly ended: readonly number[];
   readonly copied: number;
   readonly swappedOut: number;
   readonly swappedIn: number;
+  readonly events: readonly PoolEvent[];
 }
 
 /** Plays a run forwards, remembers it, and goes back in it. `view` is always the state of `frame`. */
@@ -33,10 +49,19 @@ export interface Player {
   /** The frames that can be gone to. */
   readonly first: () => number;
   readonly last: () => number;
+  /** The run has ended, and its last frame is the one that is shown. */
+  readonly ended: () => boolean;
   /** One step on: from memory, or by running the simulation. False at the end of the run. */
   readonly forward: () => boolean;
   readonly back: () => boolean;
   readonly seek: (index: number) => void;
+}
+
+export interface PlayerOptions {
+  /** How much history is kept. */
+  readonly memoryBytes?: number;
+  /** Where the history begins: steps run unseen until this is true of one, of its index and of the time it ends. */
+  readonly from?: (index: number, now: number) => boolean;
 }
 
 /** Cell, then meta, owner and logical index before and after. */
@@ -47,29 +72,59 @@ interface Recorded {
   readonly changes: Int32Array;
 }
 
-export function createPlayer(world: World, clock: Clock, memoryBytes = 64 * 2 ** 20): Player {
-  const view = createView(world);
+export function createPlayer(world: World, clock: Clock, options: PlayerOptions = {}): Player {
+  const { memoryBytes = 64 * 2 ** 20, from = () => true } = options;
   const next = createView(world);
-  const simulation = createSimulation(schedulerOf(world), { clock, sampleEvery: 1, onStep: () => paint(world, next) });
-  const recorded: Recorded[] = [{ frame: frameOf(simulation, 0), changes: new Int32Array(0) }];
-  let dropped = 0;
-  let bytes = 0;
   let at = 0;
+  let seen = from(0, 0);
+  let moment = momentOf(world, 0);
+  const look = () => {
+    paint(world, next);
+    moment = momentOf(world, simulation.totals.finished);
+  };
+  const simulation = createSimulation(schedulerOf(world), {
+    clock,
+    sampleEvery: 1,
+    onStep: (now) => {
+      log.noteStep();
+      if (seen || from(at + 1, now)) {
+        look();
+      }
+    },
+  });
+  const log = createEventLog(world, simulation);
   let over = false;
 
-  function run(): boolean {
+  /** One step; at the end of the run, the pool after everybody has left. */
+  function step(): Frame {
     const { steps } = simulation.totals;
-    if (over) {
-      return false;
-    }
     while (!over && simulation.totals.steps === steps) {
       over = !simulation.advance();
     }
     if (over) {
-      paint(world, next); // the last frame is the pool after everybody has left
+      look();
     }
+    return frameOf(simulation, at + 1, moment, log.take());
+  }
+
+  let start = frameOf(simulation, 0, moment, []);
+  while (!seen && !over) {
+    start = step();
+    at++;
+    seen = from(at, simulation.now());
+  }
+  const view: PoolView = { ...next, meta: next.meta.slice(), owner: next.owner.slice(), logical: next.logical.slice() };
+  const recorded: Recorded[] = [{ frame: start, changes: new Int32Array(0) }];
+  let dropped = at;
+  let bytes = 0;
+
+  function run(): boolean {
+    if (over) {
+      return false;
+    }
+    const frame = step();
     const changes = difference(view, next);
-    recorded.push({ frame: frameOf(simulation, at + 1), changes });
+    recorded.push({ frame, changes });
     bytes += changes.byteLength;
     while (bytes > memoryBytes && recorded.length > 2) {
       bytes -= recorded.shift()!.changes.byteLength;
@@ -96,13 +151,15 @@ export function createPlayer(world: World, clock: Clock, memoryBytes = 64 * 2 **
     return true;
   }
 
+  const last = () => dropped + recorded.length - 1;
   return {
     world,
     simulation,
     view,
     frame: () => recorded[at - dropped]!.frame,
     first: () => dropped,
-    last: () => dropped + recorded.length - 1,
+    last,
+    ended: () => over && at === last(),
     forward,
     back,
     seek: (index) => {
@@ -113,18 +170,26 @@ export function createPlayer(world: World, clock: Clock, memoryBytes = 64 * 2 **
 }
 
 function difference(before: PoolView, after: PoolView): Int32Array {
-  const changes: number[] = [];
+  const differs = (cell: number): boolean =>
+    before.meta[cell] !== after.meta[cell] ||
+    before.owner[cell] !== after.owner[cell] ||
+    before.logical[cell] !== after.logical[cell];
+  let count = 0;
   for (let cell = 0; cell < before.cells; cell++) {
-    if (
-      before.meta[cell] !== after.meta[cell] ||
-      before.owner[cell] !== after.owner[cell] ||
-      before.logical[cell] !== after.logical[cell]
-    ) {
-      changes.push(cell, before.meta[cell]!, before.owner[cell]!, before.logical[cell]!);
-      changes.push(after.meta[cell]!, after.owner[cell]!, after.logical[cell]!);
+    count += differs(cell) ? 1 : 0;
+  }
+  const changes = new Int32Array(count * CHANGE);
+  for (let cell = 0, i = 0; i < changes.length; cell++) {
+    if (differs(cell)) {
+      changes[i++] = cell;
+      for (const { meta, owner, logical } of [before, after]) {
+        changes[i++] = meta[cell]!;
+        changes[i++] = owner[cell]!;
+        changes[i++] = logical[cell]!;
+      }
     }
   }
-  return Int32Array.from(changes);
+  return changes;
 }
 
 function apply(view: PoolView, changes: Int32Array, side: 1 | 4): void {
@@ -136,25 +201,49 @@ function apply(view: PoolView, changes: Int32Array, side: 1 | 4): void {
   }
 }
 
-/** The picture is that of the step while it is computed: what it finishes is still held. */
-function frameOf({ scheduler, totals, now }: Simulation, index: number): Frame {
-  const { step } = scheduler;
+type Moment = Pick<Frame, 'running' | 'waiting' | 'finished' | 'owned' | 'held' | 'cached' | 'waste'>;
+
+/** What is counted while a step is computed: what it finishes is still held. */
+function momentOf(world: World, finished: number): Moment {
+  const scheduler = schedulerOf(world);
   const { owned, held, cached } = scheduler.space();
   return {
-    index,
-    now: now(),
     running: scheduler.running(),
     waiting: scheduler.waiting(),
-    finished: totals.finished,
+    finished,
     owned,
     held,
     cached,
+    waste: wasteOf(world, owned - held),
+  };
+}
+
+function wasteOf(world: World, empty: number): FrameWaste {
+  const none = { tail: 0, reservation: 0, internal: 0, external: 0 };
+  switch (world.engine) {
+    case 'contiguous':
+      return { ...none, ...world.scheduler.waste() };
+    case 'llama.cpp': // the rest of a slot is for tokens to come; in a unified stream nothing is set aside
+      return { ...none, reservation: empty };
+    default:
+      return { ...none, tail: empty };
+  }
+}
+
+function frameOf({ scheduler, totals, now }: Simulation, index: number, moment: Moment, events: PoolEvent[]): Frame {
+  const { step } = scheduler;
+  return {
+    index,
+    now: now(),
+    ...moment,
+    rejected: totals.rejected,
     scheduledTokens: step.prefillTokens + step.decodeTokens,
     preempted: [...step.preempted.subarray(0, step.preemptedCount)],
     ended: [...step.finished.subarray(0, step.finishedCount)],
     copied: step.copied,
     swappedOut: step.swappedOut,
     swappedIn: step.swappedIn,
+    events,
   };
 }
 

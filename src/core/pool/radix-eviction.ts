@@ -89,6 +89,9 @@ export function evictTokens(cache: RadixCache, tokens: number, freePages: (pages
       continue;
     }
     freed += node.tokens;
+    node.pages.forEach((page) => {
+      cache.watch?.evicted.push(page);
+    });
     freePages(node.pages);
     remove(cache, node);
   }

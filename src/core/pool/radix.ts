@@ -1,6 +1,7 @@
 // biome-ignore-all lint/style/noNonNullAssertion: typed arrays; every index is in range by construction
 import { advanceRuns, type RunCursor } from './prefix';
 import { requeue } from './radix-eviction';
+import type { Watch } from './watch';
 
 export type RadixPolicy = 'lru' | 'lfu' | 'slru' | 'priority' | 'fifo' | 'mru' | 'filo';
 
@@ -36,6 +37,7 @@ export interface RadixCache {
   evictable: number;
   locked: number;
   evictions: number;
+  watch?: Watch;
   clock: number;
   readonly queue: RadixNode[];
 }

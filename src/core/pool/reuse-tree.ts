@@ -1,5 +1,6 @@
 // biome-ignore-all lint/style/noNonNullAssertion: typed arrays; every index is in range by construction
 import { createHeap, popHeap, pushHeap } from './queues';
+import type { Watch } from './watch';
 
 /** One full block's content in the reuse tree; on the device, or offloaded to the host. */
 export interface Entry {
@@ -56,6 +57,7 @@ export interface ReuseTree {
   hostUsed: number;
   readonly offloadPriority: number;
   evictions: number;
+  watch?: Watch;
   offloads: number;
   onboards: number;
   made: number;
@@ -225,6 +227,7 @@ export function takeDeviceBlock(tree: ReuseTree): number {
     drop(tree, entry);
   }
   tree.evictions++;
+  tree.watch?.evicted.push(taken);
   return taken;
 }
 

@@ -1,6 +1,7 @@
 // biome-ignore-all lint/style/noNonNullAssertion: typed arrays; every index is in range by construction
 import { NULL_BLOCK } from './block-pool';
 import { grown } from './content';
+import type { Watch } from './watch';
 
 /**
  * Sequences that share blocks by count and copy on write, as vLLM V0's block manager has them (core/block_manager.py and
@@ -21,6 +22,7 @@ export interface SequencePool {
   readonly freeIds: number[];
   /** Blocks copied because somebody wrote to a shared one. */
   copies: number;
+  watch?: Watch;
 }
 
 /** Block 0 stays unused, as the null block of the other pools, so that ids mean the same everywhere. */
@@ -97,6 +99,7 @@ export function appendTokens(pool: SequencePool, sequence: number, tokens: numbe
   if (tokens > 0 && tailIsShared(pool, sequence)) {
     const table = pool.tables[sequence]!;
     const copy = takeFree(pool);
+    pool.watch?.copied.push(table[length - 1]!, copy);
     dropReference(pool, table[length - 1]!);
     table[length - 1] = copy;
     pool.copies++;

@@ -102,7 +102,7 @@ export function trafficBuilder(name: string, constantOutput?: number): TrafficBu
  * lets them share (vLLM V1, SGLang). Whoever comes after a request comes after its last sample.
  */
 export function withoutForks(traffic: Traffic): Traffic {
-  const { count, samples, contents, firstRuns, prompts } = traffic;
+  const { count, samples } = traffic;
   if (samples.every((several) => several <= 1)) {
     return traffic;
   }
@@ -110,12 +110,7 @@ export function withoutForks(traffic: Traffic): Traffic {
   const lastOf = new Int32Array(count);
   for (let i = 0; i < count; i++) {
     const after = traffic.after[i] ?? -1;
-    const prompt: Run[] = [];
-    for (let run = firstRuns[i] ?? 0, left = prompts[i] ?? 0; left > 0; run++) {
-      const length = contents.counts[run] ?? 0;
-      prompt.push({ source: contents.sources[run] ?? 0, first: contents.firsts[run] ?? 0, count: length });
-      left -= length;
-    }
+    const prompt = promptRuns(traffic, i);
     for (let sample = 0; sample < Math.max(1, samples[i] ?? 1); sample++) {
       lastOf[i] = builder.add({
         arrival: traffic.arrivals[i],
@@ -133,6 +128,41 @@ export function withoutForks(traffic: Traffic): Traffic {
     }
   }
   return builder.build();
+}
+
+/** The part of the traffic that one of several replicas serves: requests are dealt in turn, a conversation stays together. */
+export function dealTraffic(traffic: Traffic, replicas: number): Traffic {
+  const builder = trafficBuilder(traffic.name, traffic.constantOutput);
+  /** Index in the new traffic, or −1 where another replica serves it. */
+  const moved = new Int32Array(traffic.count).fill(-1);
+  let heads = 0;
+  for (let i = 0; i < traffic.count; i++) {
+    const after = traffic.after[i] ?? -1;
+    const mine = after < 0 ? heads++ % replicas === 0 : (moved[after] ?? -1) >= 0;
+    if (mine) {
+      moved[i] = builder.add({
+        arrival: traffic.arrivals[i],
+        after: after < 0 ? -1 : moved[after],
+        prompt: promptRuns(traffic, i),
+        output: traffic.outputs[i] ?? 1,
+        limit: traffic.limits[i],
+        outputSource: traffic.outputSources[i],
+        session: traffic.sessions[i],
+      });
+    }
+  }
+  return builder.build();
+}
+
+function promptRuns({ contents, firstRuns, prompts }: Traffic, request: number): Run[] {
+  const runs: Run[] = [];
+  let left = prompts[request] ?? 0;
+  for (let run = firstRuns[request] ?? 0; left > 0; run++) {
+    const count = contents.counts[run] ?? left;
+    runs.push({ source: contents.sources[run] ?? 0, first: contents.firsts[run] ?? 0, count });
+    left -= count;
+  }
+  return runs;
 }
 
 /** Sources of further samples' outputs: far below those of requests, `outputSourceOf`. */

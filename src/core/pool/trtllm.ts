@@ -179,6 +179,7 @@ export function createTrtllm(traffic: Traffic, options: TrtllmOptions): Trtllm {
       }
       holding.blocks.push(block);
       step.copied++;
+      tree.watch?.copied.push(entry.block, block);
     } else {
       return 0;
     }

@@ -55,7 +55,7 @@ const someWorld = fc.constantFrom<WorldOptions>(
 );
 
 const play = (traffic: Traffic, options: WorldOptions, memory?: number) =>
-  createPlayer(createWorld(traffic, options), fixedClock(0.02), memory);
+  createPlayer(createWorld(traffic, options), fixedClock(0.02), { memoryBytes: memory });
 
 /** Filled tokens on the device, counted on the picture. */
 function filled({ view }: Player): number {

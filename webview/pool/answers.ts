@@ -1,0 +1,139 @@
+/** The worker's side of the protocol, apart from how messages travel: one scenario alive at a time. */
+import { CELL_STATES, cellInfo, type Player } from '../../src/core/pool';
+import type { AboutRequest, Answer, Command, Picture, Scenario } from './protocol';
+import { stagedOf } from './scenario';
+import { createStage, type Stage } from './stage';
+
+/** Work on one command, in turns: each ends with the index that is reached and the goal. */
+export type Work = Generator<{ readonly index: number; readonly goal: number }, Answer>;
+
+export interface Answers {
+  readonly answer: (command: Command) => Work;
+}
+
+export function createAnswers(): Answers {
+  let stage: Stage | undefined;
+
+  function* load(scenario: Scenario, at: number): Work {
+    stage = undefined; // the old simulation goes before the new one is made
+    const { spec, notes } = stagedOf(scenario);
+    const made = createStage(spec);
+    stage = made;
+    yield* toward(made, made.seek(at), at);
+    return {
+      type: 'loaded',
+      worlds: made.players().map(({ world, view }, i) => ({
+        title: spec.worlds[i]?.title ?? '',
+        engine: world.engine,
+        cells: view.cells,
+        deviceCells: view.deviceCells,
+        cellTokens: view.cellTokens,
+        tokens: world.scheduler.space().total,
+      })),
+      requests: spec.traffic.count,
+      notes: [...notes],
+    };
+  }
+
+  function* go(command: Command): Work {
+    if (command.type === 'load') {
+      return yield* load(command.scenario, command.at);
+    }
+    if (!stage) {
+      return { type: 'failed', error: 'Nothing is loaded.' };
+    }
+    switch (command.type) {
+      case 'step': {
+        const goal = Math.max(0, stage.index() + command.steps);
+        yield* toward(stage, stage.seek(goal), goal);
+        return shownOf(stage, command.selected, command.buffers);
+      }
+      case 'seek':
+        yield* toward(stage, stage.seek(command.index), command.index);
+        return shownOf(stage, command.selected, command.buffers);
+      case 'settle':
+        yield* toward(stage, stage.goLive(), stage.index());
+        return shownOf(stage, command.selected, command.buffers);
+      case 'inspect': {
+        yield* toward(stage, stage.goLive(), stage.index());
+        const player = stage.players()[command.world];
+        const info = player && cellInfo(player.world, player.view, command.cell);
+        return { type: 'inspected', index: stage.index(), info };
+      }
+    }
+  }
+
+  return {
+    *answer(command) {
+      try {
+        return yield* go(command);
+      } catch (error) {
+        return { type: 'failed', error: error instanceof Error ? error.message : String(error) };
+      }
+    },
+  };
+}
+
+function* toward(stage: Stage, work: Generator<void>, goal: number): Generator<{ index: number; goal: number }, void> {
+  for (let next = work.next(); !next.done; next = work.next()) {
+    yield { index: stage.index(), goal };
+  }
+}
+
+function shownOf(stage: Stage, selected: number, buffers: ArrayBuffer[]): Answer {
+  const live = stage.isLive();
+  const spare = [...buffers];
+  return {
+    type: 'shown',
+    index: stage.index(),
+    first: stage.first(),
+    reached: stage.reached(),
+    ended: stage.ended(),
+    pictures: stage.players().map((player) => pictureOf(player, spare)),
+    tables:
+      live && selected >= 0 ? stage.tables(selected).map((groups) => groups.map((t) => Int32Array.from(t))) : undefined,
+    about: live && selected >= 0 ? aboutOf(stage, selected) : undefined,
+  };
+}
+
+function pictureOf({ frame, view }: Player, spare: ArrayBuffer[]): Picture {
+  const counts = new Uint32Array(CELL_STATES);
+  for (const meta of view.meta) {
+    counts[meta & 15] = (counts[meta & 15] ?? 0) + 1;
+  }
+  return {
+    frame: frame(),
+    counts,
+    meta: copyOf(view.meta, spare),
+    owner: copyOf(view.owner, spare),
+    logical: copyOf(view.logical, spare),
+  };
+}
+
+/** Into a buffer that the page has handed back, where one fits. */
+function copyOf(source: Int32Array, spare: ArrayBuffer[]): Int32Array<ArrayBuffer> {
+  const at = spare.findIndex((buffer) => buffer.byteLength === source.byteLength);
+  const [buffer = new ArrayBuffer(source.byteLength)] = at < 0 ? [] : spare.splice(at, 1);
+  const copy = new Int32Array(buffer);
+  copy.set(source);
+  return copy;
+}
+
+const NAMES = ['not yet arrived', 'waiting', 'running', 'preempted', 'swapped', 'finished', 'rejected'] as const;
+
+function aboutOf(stage: Stage, request: number): AboutRequest | undefined {
+  const requests = stage.players()[0]?.world.scheduler.requests;
+  if (!requests || request >= requests.traffic.count) {
+    return undefined;
+  }
+  const at = (values: ArrayLike<number>): number => values[request] ?? 0;
+  return {
+    request,
+    status: NAMES[at(requests.status)] ?? 'waiting',
+    prompt: at(requests.traffic.prompts),
+    output: at(requests.traffic.outputs),
+    computed: at(requests.computed),
+    found: at(requests.hitTokens),
+    preemptions: at(requests.preemptions),
+  };
+}

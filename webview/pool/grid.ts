@@ -1,0 +1,119 @@
+/** Where cells lie on the canvas: row by row in a grid of fixed width that can be zoomed and moved like a map. */
+
+export interface Grid {
+  readonly cells: number;
+  readonly columns: number;
+  readonly rows: number;
+}
+
+/** Device pixels of one cell's edge (less than 1: several cells to a pixel), and the pixel where the grid begins. */
+export interface Camera {
+  readonly size: number;
+  readonly x: number;
+  readonly y: number;
+}
+
+export interface Area {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** So small a cell is never drawn: pixels would have to add up more cells than their sums can hold. */
+const LEAST = 1 / 16;
+
+/** The largest cells with which all of them are in view, and a grid as wide as the area. */
+export function fitGrid(cells: number, { width, height }: Area, most: number): { grid: Grid; camera: Camera } {
+  const fits = (size: number): boolean => Math.floor(width / size) * Math.floor(height / size) >= cells;
+  let size = Math.max(1, Math.min(most, Math.floor(Math.sqrt((width * height) / Math.max(1, cells)))));
+  while (size > 1 && !fits(size)) {
+    size--;
+  }
+  if (!fits(size)) {
+    size = Math.min(1, Math.sqrt((width * height) / cells));
+    while (size > LEAST && Math.ceil(cells / Math.floor(width / size)) * size > height) {
+      size *= 0.998;
+    }
+  }
+  const columns = Math.max(1, Math.min(cells, Math.floor(width / size)));
+  return { grid: { cells, columns, rows: Math.ceil(cells / columns) }, camera: { size, x: 0, y: 0 } };
+}
+
+const SIZES = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64];
+
+/** The next larger or smaller size of cells; never smaller than all in view. */
+export function zoomedSize(size: number, fit: number, direction: 1 | -1): number {
+  if (direction > 0) {
+    return SIZES.find((each) => each > size) ?? size;
+  }
+  return Math.max(fit, [...SIZES].reverse().find((each) => each < size) ?? fit);
+}
+
+/** Zooms so that what lies at a pixel stays there. */
+export function zoomAt(camera: Camera, size: number, px: number, py: number): Camera {
+  const ratio = size / camera.size;
+  return { size, x: px - (px - camera.x) * ratio, y: py - (py - camera.y) * ratio };
+}
+
+/** Keeps the grid in the area: no further than its edges, and at the start where it is smaller. Whole pixels. */
+export function held(camera: Camera, { columns, rows }: Grid, { width, height }: Area): Camera {
+  const bound = (at: number, length: number, room: number): number =>
+    Math.round(Math.min(0, Math.max(at, Math.min(0, room - length))));
+  return {
+    size: camera.size,
+    x: bound(camera.x, columns * camera.size, width),
+    y: bound(camera.y, rows * camera.size, height),
+  };
+}
+
+/** The cell under a pixel of the area, or −1; with several to a pixel, the first of them. */
+export function cellAt({ cells, columns }: Grid, { size, x, y }: Camera, px: number, py: number): number {
+  const column = size >= 1 ? Math.floor((px - x) / size) : Math.ceil((Math.floor(px) - x) / size);
+  const row = size >= 1 ? Math.floor((py - y) / size) : Math.ceil((Math.floor(py) - y) / size);
+  const cell = row * columns + column;
+  return column < 0 || column >= columns || row < 0 || cell >= cells ? -1 : cell;
+}
+
+/** Corner of a cell in pixels of the area. */
+export const cornerOf = ({ columns }: Grid, { size, x, y }: Camera, cell: number): readonly [number, number] => [
+  x + (cell % columns) * size,
+  y + Math.floor(cell / columns) * size,
+];
+
+/** Columns and rows that share the pixel of a cell: its bucket of the density map. First and one past the last. */
+export function bucketOf({ columns, rows, cells }: Grid, { size }: Camera, cell: number): number[] {
+  if (size >= 1) {
+    return [cell];
+  }
+  const span = (at: number, end: number): readonly [number, number] => {
+    const pixel = Math.floor(at * size);
+    let first = at;
+    while (first > 0 && Math.floor((first - 1) * size) === pixel) {
+      first--;
+    }
+    let last = at + 1;
+    while (last < end && Math.floor(last * size) === pixel) {
+      last++;
+    }
+    return [first, last];
+  };
+  const [left, right] = span(cell % columns, columns);
+  const [top, bottom] = span(Math.floor(cell / columns), rows);
+  const bucket: number[] = [];
+  for (let row = top; row < bottom; row++) {
+    for (let column = left; column < right; column++) {
+      const each = row * columns + column;
+      if (each < cells) {
+        bucket.push(each);
+      }
+    }
+  }
+  return bucket;
+}
+
+/** Moves the camera so that a cell is in view. */
+export function revealed(camera: Camera, grid: Grid, area: Area, cell: number): Camera {
+  const [x, y] = cornerOf(grid, camera, cell);
+  const shift = (at: number, room: number): number =>
+    at < 0 ? -at : at + camera.size > room ? room - camera.size - at : 0;
+  return held({ ...camera, x: camera.x + shift(x, area.width), y: camera.y + shift(y, area.height) }, grid, area);
+}

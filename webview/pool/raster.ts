@@ -1,0 +1,135 @@
+// biome-ignore-all lint/style/noNonNullAssertion: typed arrays; every index is in range by construction
+/** Cells to pixels: one by one where they have room, an exact mixture where several share a pixel. No DOM. */
+import type { Area, Camera, Grid } from './grid';
+import { colorOf, type Look, levelOf, packed, slotOf, spriteOf } from './look';
+
+export interface Cells {
+  readonly meta: Int32Array;
+  readonly owner: Int32Array;
+  readonly logical: Int32Array;
+}
+
+export interface Raster extends Area {
+  readonly pixels: Uint32Array;
+}
+
+/** Cells of a world without blocks touch; a slab's first cell has an edge. */
+export function drawCells(to: Raster, cells: Cells, grid: Grid, camera: Camera, look: Look, joined: boolean): void {
+  to.pixels.fill(packed(look.colors.background));
+  if (camera.size < 1) {
+    drawDensity(to, cells, grid, camera, look);
+  } else {
+    drawOneByOne(to, cells, grid, camera, look, joined);
+  }
+}
+
+function drawOneByOne(to: Raster, cells: Cells, grid: Grid, camera: Camera, look: Look, joined: boolean): void {
+  const { size, x, y } = camera;
+  const { columns, rows } = grid;
+  const firstColumn = Math.max(0, Math.floor(-x / size));
+  const lastColumn = Math.min(columns, Math.ceil((to.width - x) / size));
+  const firstRow = Math.max(0, Math.floor(-y / size));
+  const lastRow = Math.min(rows, Math.ceil((to.height - y) / size));
+  for (let row = firstRow; row < lastRow; row++) {
+    const end = Math.min(grid.cells, row * columns + lastColumn);
+    for (let cell = row * columns + firstColumn; cell < end; cell++) {
+      drawCell(to, cells, cell, x + (cell - row * columns) * size, y + row * size, size, look, joined);
+    }
+  }
+}
+
+/** One cell with its corner at a pixel; what lies outside is cut off. */
+export function drawCell(
+  to: Raster,
+  { meta, owner, logical }: Cells,
+  cell: number,
+  left: number,
+  top: number,
+  size: number,
+  look: Look,
+  joined: boolean,
+): void {
+  const { width, height, pixels } = to;
+  const slot = slotOf(look, meta[cell]!, owner[cell]!);
+  const level = levelOf(look, meta[cell]!);
+  const bottom = Math.min(height, top + size);
+  const right = Math.min(width, left + size);
+  if (size < 4) {
+    const color = colorOf(look, slot, level);
+    for (let y = Math.max(0, top); y < bottom; y++) {
+      pixels.fill(color, y * width + Math.max(0, left), y * width + right);
+    }
+    return;
+  }
+  const sprite = spriteOf(look, slot, level, size, joined, joined && logical[cell] === 0);
+  const from = Math.max(0, -left);
+  for (let y = Math.max(0, top); y < bottom; y++) {
+    const line = (y - top) * size;
+    let at = y * width + left + from;
+    for (let i = line + from; i < line + right - left; i++) {
+      pixels[at++] = sprite[i]!;
+    }
+  }
+}
+
+/** Several cells to a pixel: the mean of their colours, every cell counted once. */
+function drawDensity(to: Raster, { meta, owner }: Cells, grid: Grid, camera: Camera, look: Look): void {
+  const { columns, rows } = grid;
+  const { width, height, pixels } = to;
+  const left = Math.floor(camera.x);
+  const pixelOf = Int32Array.from({ length: columns }, (_, column) => left + Math.floor(column * camera.size));
+  // Red and blue in one sum, green in the other: a pixel has fewer than 256 cells.
+  const redBlue = new Uint32Array(width);
+  const green = new Uint32Array(width);
+  const counts = new Uint32Array(width);
+  let line = -1;
+  const flush = (): void => {
+    if (line >= 0 && line < height) {
+      writeLine(pixels, line * width, redBlue, green, counts);
+    }
+    redBlue.fill(0);
+    green.fill(0);
+    counts.fill(0);
+  };
+  const { flat } = look;
+  for (let row = 0, cell = 0; row < rows; row++) {
+    const y = Math.floor(camera.y) + Math.floor(row * camera.size);
+    if (y !== line) {
+      flush();
+      line = y;
+    }
+    const end = Math.min(grid.cells, cell + columns);
+    if (y < 0 || y >= height) {
+      cell = end;
+      continue;
+    }
+    for (let column = 0; cell < end; cell++, column++) {
+      const x = pixelOf[column]!;
+      if (x >= 0 && x < width) {
+        const color = flat[slotOf(look, meta[cell]!, owner[cell]!) * 17 + levelOf(look, meta[cell]!)]!;
+        redBlue[x]! += color & 0xff00ff;
+        green[x]! += (color >>> 8) & 0xff;
+        counts[x]!++;
+      }
+    }
+  }
+  flush();
+}
+
+function writeLine(
+  pixels: Uint32Array,
+  at: number,
+  redBlue: Uint32Array,
+  green: Uint32Array,
+  counts: Uint32Array,
+): void {
+  for (let x = 0; x < counts.length; x++) {
+    const count = counts[x]!;
+    if (count > 0) {
+      const sums = redBlue[x]!;
+      const red = ((sums & 0xffff) / count) | 0;
+      const blue = ((sums >>> 16) / count) | 0;
+      pixels[at + x] = (0xff000000 | (blue << 16) | (((green[x]! / count) | 0) << 8) | red) >>> 0;
+    }
+  }
+}
