@@ -70,6 +70,12 @@ const bundles = {
   },
   webview: { ...browser, format: 'iife', entryPoints: ['webview/main.ts'], outfile: 'dist/webview/main.js' },
   // What the page runs beside itself: fetched when it is first needed.
+  'pool-worker': {
+    ...browser,
+    format: 'iife',
+    entryPoints: ['webview/pool/worker.ts'],
+    outfile: 'dist/webview/pool-worker.js',
+  },
   'prefix-worker': {
     ...browser,
     format: 'iife',

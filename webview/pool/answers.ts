@@ -1,6 +1,6 @@
 /** The worker's side of the protocol, apart from how messages travel: one scenario alive at a time. */
 import { CELL_STATES, cellInfo, type Player } from '../../src/core/pool';
-import type { AboutRequest, Answer, Command, Picture, Scenario } from './protocol';
+import type { AboutRequest, Answer, Command, Passed, Picture, Scenario } from './protocol';
 import { stagedOf } from './scenario';
 import { createStage, type Stage } from './stage';
 
@@ -45,15 +45,13 @@ export function createAnswers(): Answers {
     switch (command.type) {
       case 'step': {
         const goal = Math.max(0, stage.index() + command.steps);
-        yield* toward(stage, stage.seek(goal), goal);
-        return shownOf(stage, command.selected, command.buffers);
+        return shownOf(stage, yield* toward(stage, stage.seek(goal), goal), command);
       }
       case 'seek':
-        yield* toward(stage, stage.seek(command.index), command.index);
-        return shownOf(stage, command.selected, command.buffers);
+        return shownOf(stage, yield* toward(stage, stage.seek(command.index), command.index), command);
       case 'settle':
         yield* toward(stage, stage.goLive(), stage.index());
-        return shownOf(stage, command.selected, command.buffers);
+        return shownOf(stage, [], command);
       case 'inspect': {
         yield* toward(stage, stage.goLive(), stage.index());
         const player = stage.players()[command.world];
@@ -74,15 +72,39 @@ export function createAnswers(): Answers {
   };
 }
 
-function* toward(stage: Stage, work: Generator<void>, goal: number): Generator<{ index: number; goal: number }, void> {
+/** So many steps' events are told; of a longer way the last ones. */
+const TOLD = 64;
+
+function* toward(
+  stage: Stage,
+  work: Generator<void>,
+  goal: number,
+): Generator<{ index: number; goal: number }, Passed[]> {
+  const passed: Passed[] = [];
+  let frames = stage.players().map((player) => player.frame());
+  let before = stage.index();
   for (let next = work.next(); !next.done; next = work.next()) {
-    yield { index: stage.index(), goal };
+    const index = stage.index();
+    if (index > before) {
+      stage.players().forEach((player, world) => {
+        const frame = player.frame();
+        if (frame !== frames[world] && frame.events.length > 0) {
+          passed.push({ index, world, events: frame.events });
+        }
+      });
+    }
+    passed.splice(0, Math.max(0, passed.length - TOLD));
+    frames = stage.players().map((player) => player.frame());
+    before = index;
+    yield { index, goal };
   }
+  return passed;
 }
 
-function shownOf(stage: Stage, selected: number, buffers: ArrayBuffer[]): Answer {
+function shownOf(stage: Stage, passed: Passed[], asked: { selected: number; buffers: ArrayBuffer[] }): Answer {
   const live = stage.isLive();
-  const spare = [...buffers];
+  const told = live && asked.selected >= 0;
+  const spare = [...asked.buffers];
   return {
     type: 'shown',
     index: stage.index(),
@@ -90,9 +112,9 @@ function shownOf(stage: Stage, selected: number, buffers: ArrayBuffer[]): Answer
     reached: stage.reached(),
     ended: stage.ended(),
     pictures: stage.players().map((player) => pictureOf(player, spare)),
-    tables:
-      live && selected >= 0 ? stage.tables(selected).map((groups) => groups.map((t) => Int32Array.from(t))) : undefined,
-    about: live && selected >= 0 ? aboutOf(stage, selected) : undefined,
+    passed,
+    tables: told ? stage.tables(asked.selected).map((groups) => groups.map((t) => Int32Array.from(t))) : undefined,
+    about: told ? aboutOf(stage, asked.selected) : undefined,
   };
 }
 

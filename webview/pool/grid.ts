@@ -21,18 +21,16 @@ export interface Area {
 /** So small a cell is never drawn: pixels would have to add up more cells than their sums can hold. */
 const LEAST = 1 / 16;
 
+/** From this size on cells have patterns and gaps, and whole pixels; below, some are a pixel wider than others. */
+export const WHOLE = 4;
+
 /** The largest cells with which all of them are in view, and a grid as wide as the area. */
 export function fitGrid(cells: number, { width, height }: Area, most: number): { grid: Grid; camera: Camera } {
-  const fits = (size: number): boolean => Math.floor(width / size) * Math.floor(height / size) >= cells;
-  let size = Math.max(1, Math.min(most, Math.floor(Math.sqrt((width * height) / Math.max(1, cells)))));
-  while (size > 1 && !fits(size)) {
-    size--;
-  }
-  if (!fits(size)) {
-    size = Math.min(1, Math.sqrt((width * height) / cells));
-    while (size > LEAST && Math.ceil(cells / Math.floor(width / size)) * size > height) {
-      size *= 0.998;
-    }
+  const fits = (size: number): boolean => Math.ceil(cells / Math.max(1, Math.floor(width / size))) * size <= height;
+  let size = Math.min(most, Math.sqrt((width * height) / Math.max(1, cells)));
+  size = size >= WHOLE ? Math.floor(size) : size;
+  while (size > LEAST && !fits(size)) {
+    size = size > WHOLE ? size - 1 : size * 0.998;
   }
   const columns = Math.max(1, Math.min(cells, Math.floor(width / size)));
   return { grid: { cells, columns, rows: Math.ceil(cells / columns) }, camera: { size, x: 0, y: 0 } };
@@ -67,8 +65,10 @@ export function held(camera: Camera, { columns, rows }: Grid, { width, height }:
 
 /** The cell under a pixel of the area, or −1; with several to a pixel, the first of them. */
 export function cellAt({ cells, columns }: Grid, { size, x, y }: Camera, px: number, py: number): number {
-  const column = size >= 1 ? Math.floor((px - x) / size) : Math.ceil((Math.floor(px) - x) / size);
-  const row = size >= 1 ? Math.floor((py - y) / size) : Math.ceil((Math.floor(py) - y) / size);
+  // Cell c begins at pixel ⌊c · size⌋.
+  const at = (pixel: number): number => (size < 1 ? Math.ceil(pixel / size) : Math.ceil((pixel + 1) / size) - 1);
+  const column = at(Math.floor(px) - x);
+  const row = at(Math.floor(py) - y);
   const cell = row * columns + column;
   return column < 0 || column >= columns || row < 0 || cell >= cells ? -1 : cell;
 }

@@ -75,8 +75,13 @@ export function createLook(colors: LookColors, byRequest: boolean, selected: num
   return { colors, byRequest, selected, cellTokens, flat, sprites: new Map() };
 }
 
+/** Patterns of what is only set aside: every other cell of them where cells are too small for a pattern of their own. */
+export const isHatched = (meta: number): boolean => (meta & 15) >= CELL.reserved;
+/** What the other cells of such a pattern are drawn as. */
+export const FAINT = 3;
+
 /** How far what is not selected goes back. */
-const DIM = 0.72;
+const DIM = 0.6;
 
 /** What is only set aside is drawn weaker where there is no room for its pattern. */
 const weightOf = (state: number): number =>
@@ -94,7 +99,8 @@ const paleOf = (colors: LookColors, ink: Rgb): Rgb => mix(colors.background, ink
 /** Where a cell's colours begin: its slot, 0 … and beyond `SLOTS` where it stands back. */
 export function slotOf(look: Look, meta: number, owner: number): number {
   const state = meta & 15;
-  const hue = look.byRequest && owner >= 0 ? 1 + (owner % HUES) : 0;
+  const isOne = owner >= 0 && state !== CELL.wasted && state !== CELL.shared;
+  const hue = look.byRequest && isOne ? 1 + (owner % HUES) : 0;
   const back = look.selected >= 0 && owner !== look.selected ? SLOTS : 0;
   return back + state * (HUES + 1) + hue;
 }

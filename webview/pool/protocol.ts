@@ -3,7 +3,7 @@
  * pictures travel as buffers that are handed over and handed back. Both sides check what they get.
  */
 import * as v from 'valibot';
-import type { CellInfo, Frame, WorldOptions } from '../../src/core/pool';
+import type { CellInfo, Frame, PoolEvent, WorldOptions } from '../../src/core/pool';
 
 const whole = v.pipe(v.number(), v.integer());
 const count = v.pipe(whole, v.minValue(0), v.maxValue(2 ** 31 - 1));
@@ -111,6 +111,13 @@ const picture = v.object({
   logical: int32,
 });
 
+/** Events of one world's step, at an index of the stage. */
+const passed = v.object({
+  index: count,
+  world: count,
+  events: v.custom<readonly PoolEvent[]>(Array.isArray),
+});
+
 const about = v.object({
   request: count,
   status: v.picklist(['not yet arrived', 'waiting', 'running', 'preempted', 'swapped', 'finished', 'rejected']),
@@ -128,6 +135,8 @@ const shown = v.object({
   reached: count,
   ended: v.boolean(),
   pictures: v.array(picture),
+  /** What happened in the steps on the way here, where it led forwards: the latest, oldest first. */
+  passed: v.array(passed),
   /** World by world and group by group; absent where the simulation stands at another frame than the one shown. */
   tables: v.optional(v.array(v.array(int32))),
   about: v.optional(about),
@@ -177,6 +186,7 @@ export type ToWorker = v.InferOutput<typeof toWorker>;
 export type Answer = v.InferOutput<typeof answer>;
 export type Loaded = v.InferOutput<typeof loaded>;
 export type Shown = v.InferOutput<typeof shown>;
+export type Passed = v.InferOutput<typeof passed>;
 export type Picture = v.InferOutput<typeof picture>;
 export type AboutRequest = v.InferOutput<typeof about>;
 export type ToPage = v.InferOutput<typeof toPage>;

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/style/noNonNullAssertion: typed arrays; every index is in range by construction
 /** Cells to pixels: one by one where they have room, an exact mixture where several share a pixel. No DOM. */
-import type { Area, Camera, Grid } from './grid';
-import { colorOf, type Look, levelOf, packed, slotOf, spriteOf } from './look';
+import { type Area, type Camera, type Grid, WHOLE } from './grid';
+import { colorOf, FAINT, isHatched, type Look, levelOf, packed, slotOf, spriteOf } from './look';
 
 export interface Cells {
   readonly meta: Int32Array;
@@ -19,55 +19,84 @@ export function drawCells(to: Raster, cells: Cells, grid: Grid, camera: Camera, 
   if (camera.size < 1) {
     drawDensity(to, cells, grid, camera, look);
   } else {
-    drawOneByOne(to, cells, grid, camera, look, joined);
+    drawSprites(to, cells, grid, camera, look, joined);
   }
 }
 
-function drawOneByOne(to: Raster, cells: Cells, grid: Grid, camera: Camera, look: Look, joined: boolean): void {
-  const { size, x, y } = camera;
-  const { columns, rows } = grid;
-  const firstColumn = Math.max(0, Math.floor(-x / size));
-  const lastColumn = Math.min(columns, Math.ceil((to.width - x) / size));
-  const firstRow = Math.max(0, Math.floor(-y / size));
-  const lastRow = Math.min(rows, Math.ceil((to.height - y) / size));
-  for (let row = firstRow; row < lastRow; row++) {
-    const end = Math.min(grid.cells, row * columns + lastColumn);
-    for (let cell = row * columns + firstColumn; cell < end; cell++) {
-      drawCell(to, cells, cell, x + (cell - row * columns) * size, y + row * size, size, look, joined);
+/** The columns and rows that lie in the raster: first, and one past the last. */
+function visible(to: Raster, { columns, rows }: Grid, { size, x, y }: Camera) {
+  return {
+    left: Math.max(0, Math.floor(-x / size)),
+    right: Math.min(columns, Math.ceil((to.width - x) / size)),
+    top: Math.max(0, Math.floor(-y / size)),
+    bottom: Math.min(rows, Math.ceil((to.height - y) / size)),
+  };
+}
+
+function drawSprites(to: Raster, cells: Cells, grid: Grid, camera: Camera, look: Look, joined: boolean): void {
+  const { left, right, top, bottom } = visible(to, grid, camera);
+  for (let row = top; row < bottom; row++) {
+    const end = Math.min(grid.cells, row * grid.columns + right);
+    for (let cell = row * grid.columns + left; cell < end; cell++) {
+      drawCell(to, cells, cell, grid, camera, look, joined);
     }
   }
 }
 
-/** One cell with its corner at a pixel; what lies outside is cut off. */
+/** One cell; what lies outside is cut off. */
 export function drawCell(
   to: Raster,
-  { meta, owner, logical }: Cells,
+  cells: Cells,
   cell: number,
-  left: number,
-  top: number,
-  size: number,
+  grid: Grid,
+  camera: Camera,
   look: Look,
   joined: boolean,
 ): void {
-  const { width, height, pixels } = to;
-  const slot = slotOf(look, meta[cell]!, owner[cell]!);
-  const level = levelOf(look, meta[cell]!);
-  const bottom = Math.min(height, top + size);
-  const right = Math.min(width, left + size);
-  if (size < 4) {
-    const color = colorOf(look, slot, level);
-    for (let y = Math.max(0, top); y < bottom; y++) {
-      pixels.fill(color, y * width + Math.max(0, left), y * width + right);
-    }
+  const { size } = camera;
+  const column = cell % grid.columns;
+  const row = (cell - column) / grid.columns;
+  if (size < WHOLE) {
+    drawFlat(to, cells, cell, column, row, camera, look);
     return;
   }
-  const sprite = spriteOf(look, slot, level, size, joined, joined && logical[cell] === 0);
+  const { width, height, pixels } = to;
+  const meta = cells.meta[cell]!;
+  const edge = joined && cells.logical[cell] === 0;
+  const sprite = spriteOf(look, slotOf(look, meta, cells.owner[cell]!), levelOf(look, meta), size, joined, edge);
+  const left = camera.x + column * size;
+  const top = camera.y + row * size;
+  const bottom = Math.min(height, top + size);
+  const right = Math.min(width, left + size);
   const from = Math.max(0, -left);
   for (let y = Math.max(0, top); y < bottom; y++) {
     const line = (y - top) * size;
     let at = y * width + left + from;
     for (let i = line + from; i < line + right - left; i++) {
       pixels[at++] = sprite[i]!;
+    }
+  }
+}
+
+/** A cell too small for a pattern: one colour. What is set aside is hatched cell by cell. */
+function drawFlat(
+  to: Raster,
+  { meta, owner }: Cells,
+  cell: number,
+  column: number,
+  row: number,
+  { size, x, y }: Camera,
+  look: Look,
+): void {
+  const state = meta[cell]!;
+  const level = isHatched(state) && ((column + row) & 1) === 1 ? FAINT : levelOf(look, state);
+  const color = colorOf(look, slotOf(look, state, owner[cell]!), level);
+  const left = Math.max(0, x + Math.floor(column * size));
+  const right = Math.min(to.width, x + Math.floor((column + 1) * size));
+  const bottom = Math.min(to.height, y + Math.floor((row + 1) * size));
+  for (let line = Math.max(0, y + Math.floor(row * size)); line < bottom; line++) {
+    for (let at = line * to.width + left, end = line * to.width + right; at < end; at++) {
+      to.pixels[at] = color;
     }
   }
 }

@@ -13,6 +13,8 @@ export interface Palette {
   readonly yellow: string;
   readonly purple: string;
   readonly green: string;
+  readonly orange: string;
+  readonly red: string;
   readonly highContrast: boolean;
 }
 
@@ -36,6 +38,8 @@ export function readPalette(): Palette {
     yellow: color('charts-yellow', '#cca700'),
     purple: color('charts-purple', '#b180d7'),
     green: color('charts-green', '#89d185'),
+    orange: color('charts-orange', '#d18616'),
+    red: color('charts-red', '#f14c4c'),
     highContrast,
   };
 }

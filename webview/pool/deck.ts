@@ -1,0 +1,491 @@
+/** A run on the page: its worlds side by side, the controls, what is counted, pointed at and told. */
+import { CELL_STATES, frameJson, type PoolEvent } from '../../src/core/pool';
+import { withCommas } from '../../src/core/units';
+import { el } from '../dom';
+import { PERSON } from '../host';
+import { csvOf, exportButtons } from '../ui/export';
+import { prefersStill } from '../ui/palette';
+import { button, dropdown } from '../ui/toolkit';
+import type { ViewContext } from '../view';
+import { createPoolClient } from './client';
+import { blockTable, type Counters, counters, countsRows, countsTable, setText } from './counters';
+import { bucketOf } from './grid';
+import { legendItems } from './legend';
+import { lineStride } from './overlay';
+import { type PoolPanel, poolPanel } from './panel';
+import type { Loaded, Passed, Scenario, Shown } from './protocol';
+import { transport } from './transport';
+import { cellName, cellWords, eventLines, requestWords, STATE_NAMES, STATES, timeWords } from './words';
+
+export interface DeckState {
+  readonly index: number;
+  readonly speed: number;
+  readonly selected: number;
+  readonly byRequest: boolean;
+}
+
+export interface Deck {
+  readonly element: HTMLElement;
+  /** Replaces what runs. `playTo`: plays from the start up to that step, unless motion is reduced: then it stands there. */
+  load(scenario: Scenario, start: { index: number; selected: number; playTo?: number }): void;
+  shown(visible: boolean): void;
+  redraw(): void;
+  readonly state: () => DeckState;
+  dispose(): void;
+}
+
+export interface DeckOptions {
+  readonly name: string;
+  readonly context: ViewContext;
+  /** Cells are not drawn larger than their usual size times this. */
+  readonly share: number;
+  readonly initial: Partial<DeckState>;
+  onLoaded?(loaded: Loaded): void;
+}
+
+/** How long what happened stays marked while it plays, in milliseconds. */
+const FADE = 600;
+const MARKED = 12;
+const LISTED = 80;
+/** Between two summaries read aloud while it plays. */
+const QUIET = 6000;
+
+export function poolDeck({ name, context, share, initial, onLoaded }: DeckOptions): Deck {
+  const mark = Symbol(name);
+  let scenario: Scenario | undefined;
+  let loaded: Loaded | undefined;
+  let shown: Shown | undefined;
+  let panels: PoolPanel[] = [];
+  let counted: Counters[] = [];
+  let visible = false;
+  /** What is asked for has not been loaded yet. */
+  let stale = false;
+  let start = { index: initial.index ?? 0, playTo: -1 };
+  let selected = initial.selected ?? -1;
+  let byRequest = initial.byRequest ?? true;
+  let log: Passed[] = [];
+  let marks: { at: number; world: number; events: readonly PoolEvent[] }[] = [];
+  let settling: ReturnType<typeof setTimeout> | undefined;
+  let spoken = 0;
+
+  const client = createPoolClient(mark, {
+    onShown: take,
+    onProgress: (index, goal) => setText(wait, `Step ${withCommas(index)} of ${withCommas(goal)} …`),
+    onError: fail,
+  });
+  const controls = transport({
+    onTick(steps) {
+      if (client.busy()) {
+        return false;
+      }
+      client.move(
+        { kind: 'step', steps: start.playTo >= 0 ? Math.min(steps, start.playTo - indexNow()) : steps },
+        selected,
+      );
+      return true;
+    },
+    onStep(steps) {
+      start.playTo = -1;
+      client.move({ kind: 'step', steps }, selected);
+    },
+    onSeek(index) {
+      start.playTo = -1;
+      client.move({ kind: 'seek', index }, selected);
+    },
+    onChange() {
+      settleSoon();
+      context.keep();
+    },
+  });
+  controls.setSpeed(initial.speed ?? 10);
+  const coloured = dropdown('Colour by', (value) => {
+    byRequest = value === 'request';
+    drawPanels();
+    context.keep();
+  });
+  coloured.offer([
+    { value: 'request', text: 'request' },
+    { value: 'state', text: 'state' },
+  ]);
+  coloured.set(byRequest ? 'request' : 'state', false);
+  controls.element.append(coloured.element);
+
+  const wait = el('p', { class: 'pool-wait', role: 'status' }, 'Loading the simulation …');
+  const trouble = el('p', { class: 'missing', role: 'alert', hidden: true });
+  const stage = el('div', { class: 'pool-stage' });
+  const details = el('p', { class: 'pool-details', 'aria-live': 'polite' });
+  const legend = el('ul', { class: 'legend' });
+  const about = el('p', { class: 'pool-about' });
+  const tableBox = el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Block table' });
+  const tableTwin = el('details', {}, el('summary', {}, 'Block table'), tableBox);
+  const clear = button('Deselect', () => select(-1), 'icon', 'Deselect the request (Escape)');
+  const request = el('div', { class: 'pool-request', hidden: true }, about, clear, tableTwin);
+  const events = el('ol', { class: 'pool-events', reversed: true });
+  const eventBox = el(
+    'div',
+    { class: 'pool-event-box', tabindex: 0, role: 'region', 'aria-label': 'What happened' },
+    events,
+  );
+  const countsBox = el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'As a table' });
+  const twin = el('details', { class: 'pool-twin' }, el('summary', {}, 'As a table'), countsBox);
+  const summary = el('p', { class: 'unseen', role: 'status' });
+  const save = exportButtons(
+    context.host,
+    { name: `${name} step`, png: pictureOfAll, csv: () => csvOf(loaded && shown ? csvRows(loaded, shown) : []) },
+    context.say,
+  );
+  save.append(button('JSON', () => void saveFrame(), 'icon', 'Save this step’s cells as JSON'));
+  const body = el(
+    'div',
+    { class: 'pool-body', hidden: true },
+    controls.element,
+    stage,
+    details,
+    legend,
+    request,
+    el('h3', {}, 'What happened'),
+    eventBox,
+    twin,
+    save,
+    summary,
+  );
+  const element = el('div', { class: 'pool-deck' }, trouble, wait, body);
+  twin.addEventListener('toggle', () => drawTwin());
+  tableTwin.addEventListener('toggle', () => drawRequest());
+  element.addEventListener('keydown', onKey);
+
+  const indexNow = (): number => shown?.index ?? 0;
+
+  async function loadNow(): Promise<void> {
+    if (!scenario || !visible) {
+      return;
+    }
+    stale = false;
+    controls.setEnabled(false);
+    wait.hidden = false;
+    setText(wait, 'Loading the simulation …');
+    const asked = scenario;
+    const answer = await client.load(asked, start.index);
+    if (answer === undefined || asked !== scenario) {
+      return;
+    }
+    if ('error' in answer) {
+      fail(answer.error);
+      return;
+    }
+    trouble.hidden = true;
+    wait.hidden = true;
+    body.hidden = false;
+    loaded = answer;
+    log = [];
+    marks = [];
+    build(answer);
+    onLoaded?.(answer);
+    controls.setEnabled(true);
+    client.move({ kind: 'settle' }, selected);
+    if (start.playTo >= 0) {
+      controls.play();
+    }
+  }
+
+  function build({ worlds }: Loaded): void {
+    for (const panel of panels) {
+      panel.dispose();
+    }
+    counted = worlds.map(counters);
+    // Pools of nearly the same memory are drawn alike, cell beside cell.
+    const most = Math.max(...worlds.map(({ cells }) => cells));
+    const alike = worlds.every(({ cells }) => cells > 0.95 * most);
+    panels = worlds.map((world, i) =>
+      poolPanel(
+        world,
+        { share, cells: alike ? most : world.cells },
+        {
+          onPoint: (cell, keys) => point(i, cell, keys),
+          onPick: (cell) => select(shown?.pictures[i]?.owner[cell] ?? -1),
+        },
+      ),
+    );
+    stage.style.setProperty('--worlds', String(worlds.length));
+    stage.replaceChildren(
+      ...panels.map((panel, i) => el('figure', {}, panel.element, ...(counted[i] ? [counted[i].element] : []))),
+    );
+    legend.replaceChildren(...legendItems(worlds.map(({ engine }) => engine)));
+  }
+
+  function fail(text: string): void {
+    if (text !== '') {
+      controls.pause();
+      wait.hidden = true;
+      trouble.hidden = false;
+      setText(trouble, text);
+    }
+  }
+
+  function take(next: Shown): void {
+    const before = shown;
+    shown = next;
+    const now = performance.now();
+    const playing = controls.playing();
+    if (before && next.index > before.index && next.passed.length > 0) {
+      log = [...log.filter(({ index }) => index <= before.index), ...next.passed].slice(-LISTED);
+    } else if (!before || next.index !== before.index) {
+      log = here(next);
+    }
+    if (next.index !== before?.index) {
+      const fresh = playing ? next.passed.slice(-MARKED) : here(next);
+      marks = [
+        ...(playing ? marks : []),
+        ...fresh.map(({ world, events: what }) => ({ at: now, world, events: what })),
+      ];
+    }
+    marks = marks.slice(-MARKED * 2);
+    const { now: seconds = 0 } = next.pictures[0]?.frame ?? {};
+    const end = next.ended ? ' · the end' : '';
+    controls.show({ ...next, text: `Step ${withCommas(next.index)} · ${timeWords(seconds)}${end}` });
+    if (next.ended || next.index === start.playTo) {
+      start.playTo = -1;
+      controls.pause();
+    }
+    start.index = next.index;
+    drawAll();
+    settleSoon();
+  }
+
+  /** What the shown step itself did. */
+  const here = ({ index, pictures }: Shown): Passed[] =>
+    pictures.flatMap(({ frame }, world) => (frame.events.length > 0 ? [{ index, world, events: frame.events }] : []));
+
+  /** At rest, tables and hashes are those of the step that is shown; the worker may have to run there. */
+  function settleSoon(): void {
+    clearTimeout(settling);
+    if (shown && !shown.tables && selected >= 0 && !controls.playing() && visible) {
+      settling = setTimeout(() => client.move({ kind: 'settle' }, selected), 150);
+    }
+    if (!controls.playing()) {
+      speak(0);
+      context.keep();
+    }
+  }
+
+  function select(request: number): void {
+    selected = request === selected ? -1 : request;
+    client.move({ kind: 'settle' }, selected);
+    drawAll();
+    context.keep();
+  }
+
+  function drawAll(): void {
+    drawPanels();
+    shown?.pictures.forEach(({ frame }, i) => {
+      counted[i]?.draw(frame);
+    });
+    drawEvents();
+    drawRequest();
+    drawTwin();
+    speak(QUIET);
+    element.dataset.step = String(indexNow());
+  }
+
+  function drawPanels(): void {
+    const now = performance.now();
+    const playing = controls.playing();
+    marks = playing ? marks.filter(({ at }) => now - at < FADE) : marks;
+    panels.forEach((panel, i) => {
+      const picture = shown?.pictures[i];
+      if (picture && shown) {
+        panel.draw({
+          picture,
+          tables: shown.tables?.[i] ?? [],
+          selected,
+          byRequest,
+          marks: marks
+            .filter(({ world }) => world === i)
+            .map(({ at, events: what }) => ({ events: what, strength: playing ? 1 - (now - at) / FADE : 1 })),
+        });
+      }
+    });
+  }
+
+  function drawEvents(): void {
+    const many = (loaded?.worlds.length ?? 1) > 1;
+    const items = log
+      .slice()
+      .reverse()
+      .flatMap(({ index, world, events: what }) => {
+        const { title = '', engine = 'vllm-v1' as const } = loaded?.worlds[world] ?? {};
+        return eventLines(what, cellName(engine)).map((line) => ({ ...line, index, title }));
+      })
+      .slice(0, LISTED);
+    events.replaceChildren(
+      ...items.map(({ index, title, kind, text }) =>
+        el(
+          'li',
+          { 'data-kind': kind, value: index },
+          el('span', { class: 'note' }, `step ${withCommas(index)}${many ? `, ${title}` : ''}: `),
+          text,
+        ),
+      ),
+    );
+  }
+
+  function drawRequest(): void {
+    request.hidden = selected < 0;
+    if (selected < 0 || !shown || !loaded) {
+      return;
+    }
+    const [tables = []] = shown.tables ?? [];
+    const entries = tables[0]?.length ?? 0;
+    const stride = lineStride(entries);
+    const lines = stride > 1 ? ` · a line for every ${stride}th of ${withCommas(entries)} entries` : '';
+    setText(about, shown.about ? requestWords(shown.about) + lines : `Request ${selected} …`);
+    const [world] = loaded.worlds;
+    const [picture] = shown.pictures;
+    if (tableTwin.open && world && picture) {
+      tableBox.replaceChildren(blockTable(world, tables, picture));
+    }
+  }
+
+  function drawTwin(): void {
+    if (twin.open && loaded && shown) {
+      countsBox.replaceChildren(countsTable(loaded.worlds, shown.pictures));
+    }
+  }
+
+  function speak(pause: number): void {
+    const now = performance.now();
+    if (shown && loaded && now - spoken >= pause) {
+      spoken = now;
+      const { worlds } = loaded;
+      const each = shown.pictures.map(
+        ({ frame }, i) =>
+          `${worlds[i]?.title}: ${frame.finished} served, ${frame.running} running, ${frame.waiting} waiting`,
+      );
+      setText(summary, `Step ${indexNow()}. ${each.join('. ')}.`);
+      panels.forEach((panel, i) => {
+        panel.describe(`${worlds[i]?.title}: ${withCommas(worlds[i]?.cells ?? 0)} cells. ${each[i]}`);
+      });
+    }
+  }
+
+  let asked = 0;
+  function point(world: number, cell: number, keys: boolean): void {
+    const at = loaded?.worlds[world];
+    const picture = shown?.pictures[world];
+    const pointed = panels[world]?.pointed();
+    const mine = ++asked;
+    if (!at || !picture || cell < 0 || !pointed) {
+      return;
+    }
+    const cells = bucketOf(pointed.grid, pointed.camera, cell);
+    if (cells.length > 1) {
+      setText(details, bucketWords(cells, picture.meta, cellName(at.engine)));
+      return;
+    }
+    if (controls.playing() && !keys) {
+      return;
+    }
+    void client.inspect(world, cell).then((answer) => {
+      if (answer?.info && mine === asked) {
+        setText(details, cellWords(answer.info, cellName(at.engine), at.cellTokens));
+      }
+    });
+  }
+
+  function onKey(event: KeyboardEvent): void {
+    const { target } = event;
+    const typing =
+      target instanceof HTMLInputElement ||
+      (target instanceof HTMLElement && /^vscode-|^SUMMARY$/i.test(target.tagName));
+    if (event.key === 'Escape' && selected >= 0) {
+      select(-1);
+    } else if (event.key === ' ' && !typing) {
+      controls.toggle();
+    } else if (
+      (event.key === ',' || event.key === '.') &&
+      !(target instanceof HTMLInputElement && target.type !== 'range')
+    ) {
+      controls.pause();
+      start.playTo = -1;
+      client.move({ kind: 'step', steps: event.key === ',' ? -1 : 1 }, selected);
+    } else {
+      return;
+    }
+    event.preventDefault();
+  }
+
+  function pictureOfAll(): HTMLCanvasElement {
+    const pictures = panels.map((panel) => panel.picture());
+    const all = el('canvas');
+    all.width = Math.max(1, ...pictures.map(({ width }) => width));
+    all.height = pictures.reduce((sum, { height }) => sum + height + 16, 0);
+    let top = 0;
+    for (const picture of pictures) {
+      all.getContext('2d')?.drawImage(picture, 0, top);
+      top += picture.height + 16;
+    }
+    return all;
+  }
+
+  async function saveFrame(): Promise<void> {
+    const content = `[${(shown?.pictures ?? []).map((picture, i) => jsonOf(picture, loaded?.worlds[i]?.cells ?? 0)).join(',\n')}]\n`;
+    const params = { name: `${name} step ${indexNow()}`, type: 'json' as const, content, base64: false };
+    const reply = await context.host.ask('save', params, PERSON);
+    context.say(reply.ok ? '' : reply.error);
+  }
+
+  return {
+    element,
+    load(next, at) {
+      scenario = next;
+      selected = at.selected;
+      const playTo = at.playTo ?? -1;
+      start = playTo >= 0 && prefersStill() ? { index: playTo, playTo: -1 } : { index: at.index, playTo };
+      controls.pause();
+      shown = undefined;
+      stale = true;
+      void loadNow();
+    },
+    shown(next) {
+      visible = next;
+      controls.setVisible(next);
+      if (next && (stale || !client.isHolder())) {
+        void loadNow();
+      }
+    },
+    redraw() {
+      legend.replaceChildren(...legendItems((loaded?.worlds ?? []).map(({ engine }) => engine)));
+      for (const panel of panels) {
+        panel.redraw();
+      }
+    },
+    state: () => ({ index: start.index, speed: controls.speed(), selected, byRequest }),
+    dispose() {
+      controls.pause();
+      clearTimeout(settling);
+      client.dispose();
+      for (const panel of panels) {
+        panel.dispose();
+      }
+    },
+  };
+}
+
+const jsonOf = ({ frame, meta, owner, logical }: Shown['pictures'][number], cells: number): string =>
+  frameJson({ frame: () => frame, view: { cells, deviceCells: cells, cellTokens: 0, meta, owner, logical } });
+
+const csvRows = ({ worlds }: Loaded, { pictures }: Shown): string[][] => [
+  ['state', ...worlds.map(({ title }) => title)],
+  ...countsRows(worlds, pictures),
+];
+
+/** How many of each state share a pixel. */
+function bucketWords(cells: readonly number[], meta: Int32Array, cell: string): string {
+  const counts = new Uint32Array(CELL_STATES);
+  for (const each of cells) {
+    const state = (meta[each] ?? 0) & 15;
+    counts[state] = (counts[state] ?? 0) + 1;
+  }
+  const parts = STATES.flatMap((state, i) => (counts[i] ? [`${counts[i]} ${STATE_NAMES[state].toLowerCase()}`] : []));
+  return `${cells.length} ${cell}s from ${withCommas(cells[0] ?? 0)} share this pixel: ${parts.join(', ')}`;
+}
