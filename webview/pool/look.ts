@@ -15,7 +15,7 @@ export interface LookColors {
 }
 
 /** Requests take these many hues in turn; hue 0 is the state's own colour. */
-export const HUES = 48;
+const HUES = 48;
 const LEVELS = 16;
 const STATES = Object.keys(CELL).length;
 const SLOTS = STATES * (HUES + 1);
@@ -169,7 +169,7 @@ function drawSprite(
   return pixels;
 }
 
-export const gapOf = (size: number): number => (size >= 24 ? 2 : size >= 4 ? 1 : 0);
+const gapOf = (size: number): number => (size >= 24 ? 2 : size >= 4 ? 1 : 0);
 
 const onEdge = (x: number, y: number, inner: number): boolean =>
   x === 0 || y === 0 || x === inner - 1 || y === inner - 1;
