@@ -27,7 +27,7 @@ export function registerCompletion(plans: Plans): Disposable {
   const provider: CompletionItemProvider = {
     async provideCompletionItems(document, position, token) {
       const text = document.getText();
-      if (!isEnabled('completion', document) || !mayHoldLaunch(text)) {
+      if (!isEnabled('completion', document) || !mayHoldLaunch(text, document.uri.path)) {
         return undefined;
       }
       const made = await plans.of(document);

@@ -20,21 +20,34 @@ export type HoverTarget =
 const within = (range: TextRange, offset: number): boolean => offset >= range.start && offset <= range.end;
 
 /** What stands at an offset, the narrowest first. */
-export function hoverTarget(plan: Plan, offset: number): HoverTarget | undefined {
+export function hoverTarget(plan: Plan, offset: number, text: string): HoverTarget | undefined {
   const { launch } = plan;
   if (launch.model && within(launch.model.range, offset)) {
     return { kind: 'model', range: launch.model.range };
   }
-  const option = launch.options.find((o) => within(o.range, offset));
-  if (option) {
-    return option.spec?.role === 'model'
-      ? { kind: 'model', range: option.range }
-      : { kind: 'option', range: option.range, option };
+  for (const option of launch.options) {
+    const range = withVariable(option, text);
+    if (within(range, offset)) {
+      return option.spec?.role === 'model' ? { kind: 'model', range } : { kind: 'option', range, option };
+    }
   }
   const hints = [launch.head, launch.hardware.gpu?.range, launch.hardware.count?.range];
   const range = [...hints, ...launch.directives.map((d) => d.range)].find((r) => r && within(r, offset));
   return range && { kind: 'launch', range };
 }
+
+/** A variable's value, of which readers say the place, with the variable before it: on its line, or as `name:` above `value:`. */
+function withVariable({ range, nameRange, from, spec }: LaunchOption, text: string): TextRange {
+  if (from !== undefined || nameRange.start !== range.start || nameRange.end !== range.end) {
+    return range;
+  }
+  const before = text.slice(Math.max(0, range.start - VARIABLE_REACH), range.start);
+  const variable = /([A-Za-z_]\w*)["']?(?:[ \t]*[:=][ \t]*|[ \t]*\r?\n[ \t]*value:[ \t]*)["']?$/.exec(before);
+  const isOwn = variable && (variable[1] === spec?.env || variable[1] === spec?.name);
+  return isOwn ? { start: range.start - variable[0].length, end: range.end } : range;
+}
+
+const VARIABLE_REACH = 200;
 
 /** With `tryOptions`, what other values of the option would come to. */
 export function hoverText(plan: Plan, target: HoverTarget, tryOptions?: TryOptions): string {

@@ -54,10 +54,10 @@ interface Said {
   readonly text: string;
 }
 
-async function saidAt({ plans, tryOptions }: DocumentPlans, offset: number): Promise<Said | undefined> {
+async function saidAt({ plans, text, tryOptions }: DocumentPlans, offset: number): Promise<Said | undefined> {
   const { hoverTarget, hoverText } = await import('../lazy');
   for (const plan of plans) {
-    const target = hoverTarget(plan, offset);
+    const target = hoverTarget(plan, offset, text);
     if (target) {
       return { plan, target, text: hoverText(plan, target, tryOptions) };
     }

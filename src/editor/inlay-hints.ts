@@ -25,7 +25,7 @@ export function registerInlayHints(plans: Plans): Disposable {
             const hint = new InlayHint(at, text);
             hint.paddingLeft = true;
             tooltips.set(hint, () => {
-              const target = hoverTarget(plan, option.valueRange?.start ?? option.range.start);
+              const target = hoverTarget(plan, option.valueRange?.start ?? option.range.start, made.text);
               return target ? hoverText(plan, target, made.tryOptions) : '';
             });
             return hint;

@@ -42,7 +42,7 @@ export function createPlanning(grammars: GrammarStore, files: Files): Planning {
   const heads = createGgufHeads();
   return {
     async plan({ uri, text, name }, flags) {
-      if (!mayHoldLaunch(text)) {
+      if (!mayHoldLaunch(text, name)) {
         return undefined;
       }
       const { planText } = await import('../lazy');

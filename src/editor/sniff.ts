@@ -35,7 +35,8 @@ export const LANGUAGES: readonly string[] = [
  * Files that start an engine in a language that an editor without further extensions does not know: it calls them plain
  * text. In words of a document selector, which knows `*` and `{a,b}`.
  */
-export const FILE_NAMES = '{*.toml,*.hcl,*.nomad,*.service,*.container,*.env,.env,.env.*,*.envrc,Procfile}';
+export const FILE_NAMES =
+  '{*.toml,*.hcl,*.nomad,*.service,*.container,override.conf,*.sbatch,*.slurm,*.env,.env,.env.*,*.env.*,.envrc,Procfile}';
 
 /** Files that are looked through for launches in a whole workspace: by name, since a closed file has no language yet. */
 export const SCANNED =
@@ -51,8 +52,11 @@ const LOOKED_AT = 512 * 1024;
  */
 const NAMES = ENGINE_NAMES.map((name) => name.replaceAll('.', '\\.')).join('|');
 const OPTIONS =
-  'max[-_]model[-_]len|gpu[-_]memory[-_]utilization|tensor[-_]parallel[-_]size|kv[-_]cache[-_]dtype|max[-_]num[-_]seqs|served[-_]model[-_]name|mem[-_]fraction[-_]static|max[-_]running[-_]requests|tp[-_]size|free[-_]gpu[-_]memory[-_]fraction|max[-_]batch[-_]size|cache[-_]max[-_]entry[-_]count|ctx[-_]size';
+  'max[-_]model[-_]len|gpu[-_]memory[-_]utilization|tensor[-_]parallel[-_]size|kv[-_]cache[-_]dtype|max[-_]num[-_]seqs|served[-_]model[-_]name|mem[-_]fraction[-_]static|max[-_]running[-_]requests|tp[-_]size|free[-_]gpu[-_]memory[-_]fraction|max[-_]batch[-_]size|cache[-_]max[-_]entry[-_]count|ctx[-_]size|max[-_]total[-_]tokens|num[-_]ctx|num[-_]parallel|context[-_]length';
 const WORDS = new RegExp(`${NAMES}|kv-planner:|(?:${OPTIONS})\\b`, 'i');
 
-export const mayHoldLaunch = (text: string): boolean =>
-  WORDS.test(text.length > LOOKED_AT ? text.slice(0, LOOKED_AT) : text);
+/** Ollama's, whose words are few and common. */
+const MODELFILE = /(?:^|[\\/])modelfile[^\\/]*$|\.modelfile$/i;
+
+export const mayHoldLaunch = (text: string, name = ''): boolean =>
+  MODELFILE.test(name) || WORDS.test(text.length > LOOKED_AT ? text.slice(0, LOOKED_AT) : text);

@@ -6,9 +6,10 @@ import {
   type Diagnostic,
   extensions,
   type Hover,
+  type InlayHint,
   languages,
   type MarkdownString,
-  type Range,
+  Range,
   type TextDocument,
   Uri,
   window,
@@ -39,6 +40,26 @@ export async function openSample(path: string): Promise<TextDocument> {
   const document = await workspace.openTextDocument(Uri.joinPath(folder.uri, path));
   await window.showTextDocument(document);
   return document;
+}
+
+/** Writes a file into the opened folder and shows it: its name decides its language. */
+export async function openText(path: string, text: string): Promise<TextDocument> {
+  const folder = workspace.workspaceFolders?.[0];
+  if (!folder) {
+    throw new Error('No folder is open.');
+  }
+  const uri = Uri.joinPath(folder.uri, path);
+  await workspace.fs.writeFile(uri, new TextEncoder().encode(text));
+  const document = await workspace.openTextDocument(uri);
+  await window.showTextDocument(document);
+  return document;
+}
+
+/** What stands behind the values of a document. */
+export async function hintsOf(document: TextDocument): Promise<string[]> {
+  const whole = new Range(0, 0, document.lineCount, 0);
+  const hints = await commands.executeCommand<InlayHint[]>('vscode.executeInlayHintProvider', document.uri, whole);
+  return hints.map(({ label }) => (typeof label === 'string' ? label : label.map((part) => part.value).join('')));
 }
 
 /** The text of the hovers over the first place that holds the words. */

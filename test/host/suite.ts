@@ -4,6 +4,11 @@
  */
 import { Uri, workspace } from 'vscode';
 
+declare global {
+  /** In a Node host: the extension's bundles that are loaded. */
+  var loadedBundles: (() => readonly string[]) | undefined;
+}
+
 export interface TestResult {
   readonly title: string;
   readonly state: 'passed' | 'failed' | 'skipped';

@@ -21,7 +21,7 @@ const LLAMA = '--model meta-llama/Llama-3.1-8B-Instruct';
 /** What a reader sees: without the escapes and the hard spaces. */
 function hoverAt(text: string, words: string): string {
   const plan = planOf(text);
-  const target = hoverTarget(plan, text.indexOf(words));
+  const target = hoverTarget(plan, text.indexOf(words), text);
   const markdown = target ? hoverText(plan, target, tryingOn(text, {})) : '';
   return markdown.replaceAll(/[\u00a0 ]+/g, ' ').replace(/\\([!-/:-@[-`{-~])/g, '$1');
 }

@@ -6,7 +6,7 @@ import type { Plan } from '../../../src/planner';
 import { aFinding, aLaunch, anOption, aPlan, rangeOf, TEXT } from './aPlan';
 
 function hoverAt(words: string, plan: Plan = aPlan()): string {
-  const target = hoverTarget(plan, TEXT.indexOf(words));
+  const target = hoverTarget(plan, TEXT.indexOf(words), TEXT);
   return target ? hoverText(plan, target) : '';
 }
 
@@ -51,7 +51,7 @@ describe('hover', () => {
   });
 
   it('says nothing elsewhere', () => {
-    expect(hoverTarget(aPlan(), TEXT.length)).toBeUndefined();
+    expect(hoverTarget(aPlan(), TEXT.length, TEXT)).toBeUndefined();
   });
 
   it('shows what the engine will not take, what is not known, and the findings of the option', () => {

@@ -47,15 +47,27 @@ describe('manifest', () => {
 });
 
 describe('the look before anything is loaded', () => {
-  const samples = readdirSync(new URL('../../../samples/', import.meta.url), { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.(?:ya?ml|sh|pbtxt)$/.test(name))
-    .map((name) => `samples/${name}`);
+  const filesIn = (folder: string): string[] =>
+    readdirSync(new URL(`../../../${folder}`, import.meta.url), {
+      recursive: true,
+      encoding: 'utf8',
+      withFileTypes: true,
+    })
+      .filter((file) => file.isFile())
+      .map((file) =>
+        `${file.parentPath.replace(/^.*\/((?:samples|test)\b)/, '$1')}/${file.name}`.replaceAll('//', '/'),
+      );
+  const samples = filesIn('samples');
+  /** Files that readers find a launch in. */
+  const fixtures = filesIn('test/fixtures/launch')
+    .filter((file) => file.endsWith('.expected') && /^== /m.test(read(file)))
+    .map((file) => file.replace('.expected', ''));
 
   it('knows the names of all engines (node scripts/make-from-engines.mjs writes them)', () => {
     expect(ENGINE_NAMES).toEqual(ENGINES.flatMap((e) => e.start.names));
   });
 
-  it.each(samples)('takes %s', (path) => expect(mayHoldLaunch(read(path))).toBe(true));
+  it.each([...samples, ...fixtures])('takes %s', (path) => expect(mayHoldLaunch(read(path), path)).toBe(true));
 
   it.each(ENGINES.flatMap((e) => [...e.start.commands.map((words) => words.join(' ')), ...e.start.modules]))(
     'takes what starts an engine: %s',

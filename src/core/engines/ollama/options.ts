@@ -140,6 +140,7 @@ const PARAMETERS = tableOf('ollama/ollama api/types.go, v0.33.0', [
     name: 'num_ctx',
     type: 'int',
     unit: 'tokens',
+    role: 'max-length',
     min: 0,
     defaults: [{ text: 'OLLAMA_CONTEXT_LENGTH' }],
     summary: 'Tokens of context of one request.',
