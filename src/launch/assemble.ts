@@ -5,9 +5,11 @@ import type { LaunchEngine } from './engines';
 import type { HardwareHint, Launch, LaunchOption, TextRange } from './launch';
 import { linesOf } from './lines';
 import type { Draft, Reading } from './reading';
-import { layersOf, rangeOf, unresolvedIn } from './text/mapped';
+import { settingOf } from './setting';
+import { layersOf, type Mapped, rangeOf, unresolvedIn } from './text/mapped';
 import { type Arguments, type ArgumentWords, readArguments } from './words/arguments';
-import { variableInsertion, wordInsertion } from './words/insertion';
+import { overrideInsertion, variableInsertion, wordInsertion } from './words/insertion';
+import type { Start } from './words/start';
 import { knownTexts, type Variable } from './words/variable';
 import { parseYaml } from './yaml/document';
 
@@ -22,7 +24,7 @@ export function assemble(reading: Reading, draft: Draft): Launch {
   const read = readArguments(input, start.engine, start.positionalModel);
   const config = followConfig(reading, read, start.engine);
   const environment = environmentOptions(reading, start.environment, start.engine);
-  const said = [...(draft.options ?? []), ...read.options];
+  const said = [...(draft.options ?? []), ...rolloutOptions(reading, start), ...read.options];
   const options = start.engine.start.configRules?.wins
     ? [...environment, ...said, ...config.options]
     : [...environment, ...config.options, ...said];
@@ -37,14 +39,22 @@ export function assemble(reading: Reading, draft: Draft): Launch {
     range: draft.range,
     head: start.head,
     options,
-    model: read.model ?? modelOf(options, start.engine),
+    model: read.model ?? modelOf(options, start.engine) ?? namedBy(start.rollout?.model),
     environment: knownTexts(start.environment),
     hardware: withVisibleDevices(start.hardware, start.environment),
     directives: [],
     insertion: start.engine.start.byEnvironment
       ? (variableInsertion(input, start) ?? draft.insertion)
-      : (draft.insertion ?? wordInsertion(input, start, read.options)),
+      : (draft.insertion ?? overrideInsertion(start) ?? wordInsertion(input, start, read.options)),
   };
+}
+
+const rolloutOptions = (reading: Reading, { engine, rollout }: Start): readonly LaunchOption[] =>
+  (rollout?.pairs ?? []).flatMap((pair) => settingOf(reading, engine, pair) ?? []);
+
+function namedBy(model: Mapped | undefined): Launch['model'] {
+  const unresolved = model && unresolvedIn(model);
+  return model && { text: model.text, range: rangeOf(model), ...(unresolved === undefined ? {} : { unresolved }) };
 }
 
 export function modelOf(options: readonly LaunchOption[], engine: LaunchEngine): Launch['model'] {

@@ -1,6 +1,7 @@
 /** Where an option that is not written can be added, in the manner of the ones that are. */
 import type { Insertion, LaunchOption, Layer } from '../launch';
 import type { ArgumentWords } from './arguments';
+import { rolloutNames } from './hydra';
 import type { Start } from './start';
 
 /** After the last word of a command. */
@@ -22,6 +23,19 @@ export function wordInsertion(
   const layers: readonly Layer[] = [...around, { kind: 'shell-bare', range: { start: at, end: at } }];
   const separator = separatorOf(input.text, options);
   return { at, text: `${separator}--{name}${usesEquals(input.text, options) ? '=' : ' '}{value}`, layers };
+}
+
+/** Another override of a trainer's command, after the last one. */
+export function overrideInsertion({ rollout, engine }: Start): Insertion | undefined {
+  const last = rollout?.pairs.at(-1);
+  if (!rollout || !last) {
+    return undefined;
+  }
+  const at = last.value.extent.end;
+  const layers: readonly Layer[] = [...last.value.layers, { kind: 'shell-bare', range: { start: at, end: at } }];
+  const names = rolloutNames(engine);
+  const only = new RegExp(`^(?:${Object.values(names).join('|')})$`);
+  return { at, text: ` ${rollout.prefix}{name}={value}`, layers, names, only };
 }
 
 /** Before the command, where it is no container's and stands bare in a script. */

@@ -4,6 +4,7 @@ import type { LaunchEngine } from '../engines';
 import type { HardwareHint, TextRange } from '../launch';
 import { type Mapped, part, rangeOf } from '../text/mapped';
 import { readContainerRun } from './container';
+import { type Rollout, readRollout } from './hydra';
 import { type Image, readImage } from './image';
 import { assignedName, type Variable } from './variable';
 
@@ -25,6 +26,8 @@ export interface Start extends Surroundings {
   readonly positionalModel: boolean;
   /** It asks a running server for a model. */
   readonly client?: Client;
+  /** A trainer's command: its overrides are the engine's settings. */
+  readonly rollout?: Rollout;
 }
 
 export type Client = NonNullable<StartWords['clients']>[number];
@@ -50,8 +53,20 @@ export function surrounded(
   if (found.kind === 'script') {
     return { kind: 'script', environment, hardware, image, contained, script: found.script };
   }
-  const { engine, head, words, positionalModel, client } = found;
-  return { kind: 'start', environment, hardware, image, contained, engine, head, words, positionalModel, client };
+  const { engine, head, words, positionalModel, client, rollout } = found;
+  return {
+    kind: 'start',
+    environment,
+    hardware,
+    image,
+    contained,
+    engine,
+    head,
+    words,
+    positionalModel,
+    client,
+    rollout,
+  };
 }
 
 /** What the nearer one says counts. */
@@ -90,7 +105,7 @@ function find(
   if (!first || depth > MAX_DEPTH) {
     return undefined;
   }
-  const direct = startAt(words, 0, engines, around) ?? scriptAt(words, around);
+  const direct = startAt(words, 0, engines, around) ?? scriptAt(words, around) ?? rolloutAt(words, engines, around);
   if (direct) {
     return direct;
   }
@@ -121,7 +136,7 @@ function wrapped(
     const inner = basename(word.text);
     const rest = words.slice(i);
     const now = { ...around, environment };
-    const found = startAt(rest, 0, engines, now) ?? scriptAt(rest, now);
+    const found = startAt(rest, 0, engines, now) ?? scriptAt(rest, now) ?? rolloutAt(rest, engines, now);
     if (found) {
       return found;
     }
@@ -167,6 +182,23 @@ function startAt(
   return undefined;
 }
 
+const PYTHON = /^(?:python[\d.]*|pypy3?)$/;
+
+/** A trainer in Python that starts the engine itself. */
+function rolloutAt(
+  words: readonly Mapped[],
+  engines: readonly LaunchEngine[],
+  around: Surroundings,
+): Start | undefined {
+  const rollout = PYTHON.test(basename(words[0]?.text ?? '')) ? readRollout(words, engines) : undefined;
+  if (!rollout) {
+    return undefined;
+  }
+  const hardware = nearer(around.hardware, rollout.hardware);
+  const start = started({ ...around, hardware }, rollout.engine, headRange(words.slice(0, 3)), [], false);
+  return { ...start, rollout };
+}
+
 /** Its flags are the client's own; of its words the first is the model. */
 function clientAt(words: readonly Mapped[], at: number, engine: LaunchEngine, around: Surroundings): Start | undefined {
   const program = basename(words[at]?.text ?? '');
@@ -208,7 +240,7 @@ function commandLength(words: readonly Mapped[], at: number, engine: LaunchEngin
 
 /** `python -u -m MODULE`, or the module's file. */
 function moduleLength(words: readonly Mapped[], at: number, engine: LaunchEngine): number {
-  if (!/^(?:python[\d.]*|pypy3?)$/.test(basename(words[at]?.text ?? ''))) {
+  if (!PYTHON.test(basename(words[at]?.text ?? ''))) {
     return 0;
   }
   for (let i = at + 1; i < words.length; i++) {
