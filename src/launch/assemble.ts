@@ -145,7 +145,8 @@ function followConfig(
   }
   const lines = linesOf(text);
   const { options } = readConfig(parseYaml(text, { start: 0, end: text.length }), engine, lines);
-  return { options: options.map((o) => elsewhere(o, named.value as string, named)) };
+  const wins = engine.start.configRules?.wins ?? false;
+  return { options: options.map((o) => elsewhere(o, named.value as string, named, wins)) };
 }
 
 /** `--config=FILE` is one word, and some engines look for two. */
@@ -154,7 +155,7 @@ function isAttached(reading: Reading, option: LaunchOption): boolean {
   return between.startsWith('=');
 }
 
-function elsewhere(option: LaunchOption, file: string, named: LaunchOption): LaunchOption {
+function elsewhere(option: LaunchOption, file: string, named: LaunchOption, wins: boolean): LaunchOption {
   const { valueRange: _value, layers: _layers, ...rest } = option;
   const place: TextRange = named.range;
   return {
@@ -162,7 +163,7 @@ function elsewhere(option: LaunchOption, file: string, named: LaunchOption): Lau
     range: place,
     nameRange: place,
     ...(named.line === undefined ? {} : { line: named.line }),
-    from: { file, range: option.range, line: option.line ?? 1 },
+    from: { file, range: option.range, line: option.line ?? 1, ...(wins ? { wins } : {}) },
   };
 }
 

@@ -18,20 +18,39 @@ export interface ConfigOptions {
 
 /** `lookup` fills in variables where a shell writes the file. */
 export function readConfig(doc: YamlDocument, engine: LaunchEngine, lines: Lines, lookup?: Lookup): ConfigOptions {
-  const context: Context = { doc, engine, lines, lookup };
-  const options = entries(doc, doc.root).flatMap((e) => readSection(context, e));
+  const options = readSettings({ doc, engine, lines, lookup }, doc.root);
   const model = options.findLast((o) => o.name === engine.start.modelOption);
   return model?.valueRange && typeof model.value === 'string'
     ? { options, model: { text: model.value, range: model.valueRange } }
     : { options };
 }
 
-interface Context {
+export interface SettingsContext {
   readonly doc: YamlDocument;
   readonly engine: LaunchEngine;
   readonly lines: Lines;
-  readonly lookup: Lookup | undefined;
+  readonly lookup?: Lookup | undefined;
+  /** The flag a key stands for, where it is not spelled as one; undefined for a key of the form's own. `false` is then a value. */
+  readonly flag?: (key: string) => string | undefined;
 }
+
+type Context = SettingsContext;
+
+/** Options that are keys of a map. */
+export const readSettings = (c: SettingsContext, map: Node | null): readonly LaunchOption[] =>
+  sectionsLast(c, entries(c.doc, map)).flatMap((e) =>
+    c.flag && (c.flag(e.key) === undefined || isNothing(e)) ? [] : readSection(c, e),
+  );
+
+/** What a section says of an option wins over a key of its own for the same. */
+const sectionsLast = (c: Context, all: readonly Entry[]): readonly Entry[] => {
+  const inSection = (e: Entry) => isMap(e.value) && hasSection(c.engine.options, e.key);
+  return [...all.filter((e) => !inSection(e)), ...all.filter(inSection)];
+};
+
+/** Where keys are no flags, an empty value is a default left alone. */
+const isNothing = ({ value }: Entry): boolean =>
+  !value || (isScalar(value) && value.type === 'PLAIN' && plainValue(String(value.value ?? '')) === null);
 
 /** A section's keys are options by themselves where the table has them dotted (`kv_cache_config.dtype`). */
 function readSection(c: Context, e: Entry): readonly LaunchOption[] {
@@ -41,10 +60,11 @@ function readSection(c: Context, e: Entry): readonly LaunchOption[] {
 }
 
 /** Nothing for a `false` that has no `--no-` form: the engine drops it silently. */
-function readEntry({ doc, engine, lines, lookup }: Context, e: Entry, section: string): readonly LaunchOption[] {
+function readEntry(c: Context, e: Entry, section: string): readonly LaunchOption[] {
+  const { doc, engine, lines, lookup } = c;
   const key = scalarText(doc, e.keyNode);
   const nameRange = rangeOf(key);
-  const written = `${section}${key.text}`;
+  const written = `${section}${c.flag?.(key.text) ?? key.text}`;
   const found = findOption(engine.options, written.startsWith('-') ? written : `--${written}`);
   const line = lines.line(nameRange.start);
   const base = { name: written.replaceAll('_', '-'), range: nameRange, nameRange, origin: 'file' as const, line };
@@ -63,7 +83,9 @@ function readEntry({ doc, engine, lines, lookup }: Context, e: Entry, section: s
     return [{ ...known, unresolved }];
   }
   if (typeof read.value === 'boolean') {
-    return readBoolean(read.value, found.spec.type === 'flag', found.negated, known);
+    return c.flag
+      ? [{ ...known, ...keyedBoolean(read.value, found.spec, found.negated) }]
+      : readBoolean(read.value, found.spec.type === 'flag', found.negated, known);
   }
   return [{ ...known, ...reading(read, found.spec, name) }];
 }
@@ -88,6 +110,10 @@ function filledIn(written: Written, lookup: Lookup): Written {
 }
 
 type Known = Omit<LaunchOption, 'value' | 'error'> & { readonly raw: string };
+
+/** Where keys are no flags, a flag is on or off, and another option takes the word. */
+const keyedBoolean = (value: boolean, spec: NonNullable<LaunchOption['spec']>, negated: boolean): OptionReading =>
+  spec.type === 'flag' ? { value: value !== negated } : readOptionValue(spec, String(value));
 
 /** `true` is the bare flag, `false` its `--no-` form where one exists. */
 function readBoolean(value: boolean, flag: boolean, negated: boolean, known: Known): readonly LaunchOption[] {

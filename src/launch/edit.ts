@@ -17,7 +17,8 @@ export function editOption(launch: Launch, text: string, name: string, value: st
       ? replaceValue(text, option.valueRange, option.layers ?? [], value)
       : replaceFlag(text, option, value);
   }
-  return insert(launch, text, name, value);
+  // Where the file wins, a word here would say nothing.
+  return option?.from?.wins ? [] : insert(launch, text, name, value);
 }
 
 /** What a fix of a finding changes: an option's value, its name, or the model, by whatever option the launch names it. */

@@ -93,7 +93,7 @@ function recogniseYaml(reading: Reading, range: TextRange): YamlForm | undefined
 
 /** Keys at the left margin, or of a map in braces (JSON). */
 function topKeys(head: string): ReadonlySet<string> {
-  const pattern = /^\s*\{/.test(head)
+  const pattern = /^\uFEFF?(?:[ \t]*#.*\r?\n)*\s*\{/.test(head)
     ? /["']?([A-Za-z_][\w.-]*)["']?\s*:/g
     : /^\uFEFF?(["']?)([A-Za-z_][\w.-]*)\1[ \t]*:(?=\s|$)/gm;
   return new Set([...head.matchAll(pattern)].map((m) => m[2] ?? (m[1] as string)));

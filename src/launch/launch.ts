@@ -25,6 +25,7 @@ export type Form =
   | 'llama-swap'
   | 'localai'
   | 'verl'
+  | 'tabby'
   | 'python'
   | 'notebook'
   | 'dockerfile'
@@ -47,7 +48,13 @@ export interface LaunchOption extends Setting {
   /** How the value is written, for edits; absent where it stands bare in the text. */
   readonly layers?: readonly Layer[];
   /** The option stands in another file; its ranges here are those of the word that names that file. */
-  readonly from?: { readonly file: string; readonly range: TextRange; readonly line: number };
+  readonly from?: {
+    readonly file: string;
+    readonly range: TextRange;
+    readonly line: number;
+    /** Over what the command line says. */
+    readonly wins?: true;
+  };
 }
 
 /** A way of writing that stands between the text and a value; outermost first. `range` is all that is written so. */
@@ -74,6 +81,8 @@ export type LayerKind =
   | 'shell-split'
   /** A heredoc in which the shell fills in variables. */
   | 'shell-heredoc'
+  /** A value of a JSON object. */
+  | 'json'
   /** The rest of a line: nothing can be quoted. */
   | 'ini'
   /** A value of a `.env` file; the range includes its quotes. */

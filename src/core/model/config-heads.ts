@@ -34,7 +34,7 @@ const KV_HEADS = [
   'num_attention_groups',
   'attn_config.kv_n_heads',
 ];
-const HEAD_DIM = ['head_dim', 'attention_head_dim', 'kv_channels', 'd_kv'];
+const HEAD_DIM = ['head_dim', 'attention_head_dim', 'kv_channels', 'd_kv', 'head_size'];
 
 /** Mamba 2 calls its own heads `num_heads`: beside a `state_size` they are not attention's. */
 const headNames = (config: Json): readonly string[] =>

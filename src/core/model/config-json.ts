@@ -18,6 +18,8 @@ const NESTED = [
   'language_config',
   'language_model_config',
   'llm',
+  // Beside an engine that trtllm-build made.
+  'pretrained_config',
 ];
 /** Signs of a vision or audio tower. */
 const TOWERS = [

@@ -4,11 +4,17 @@ import { envFile } from './env';
 import type { FormReader } from './form';
 import { kubernetes } from './kubernetes';
 import { llamaPreset } from './llama-preset';
+import { llamaSwap } from './llama-swap';
+import { localai } from './localai';
 import { modelfile } from './modelfile';
 import { python } from './python';
 import { shell } from './shell';
+import { srtSlurm } from './srt-slurm';
 import { systemd } from './systemd';
+import { tabby } from './tabby';
 import { triton } from './triton';
+import { trtllmEngine } from './trtllm-engine';
+import { verl } from './verl';
 import { vllmConfig } from './vllm-config';
 
 export const FORMS: readonly FormReader[] = [
@@ -21,5 +27,11 @@ export const FORMS: readonly FormReader[] = [
   llamaPreset,
   compose,
   kubernetes,
+  llamaSwap,
+  localai,
+  trtllmEngine,
+  srtSlurm,
+  verl,
+  tabby,
   vllmConfig,
 ];

@@ -64,8 +64,14 @@ function model(reading: Reading, engine: LaunchEngine, section: IniSection, shar
 
 const options = (reading: Reading, engine: LaunchEngine, section: IniSection): readonly LaunchOption[] =>
   section.settings
+    .map(written)
     .filter((s) => s.key !== 'version' && !s.key.startsWith('__'))
     .map((s) => optionOf(reading, engine, s) ?? unknownSetting(reading, s.key, { ...s, flag: s.key }));
+
+const written = (s: IniSetting): IniSetting => ({
+  ...s,
+  value: { ...s.value, layers: [{ kind: 'ini', range: s.value.extent }] },
+});
 
 function optionOf(reading: Reading, engine: LaunchEngine, s: IniSetting): LaunchOption | undefined {
   const byVariable = engine.options.find((o) => o.env === s.key)?.name;

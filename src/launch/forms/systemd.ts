@@ -1,7 +1,7 @@
 /** systemd units and Podman's Quadlet files: `ExecStart=`, `Environment=`, `EnvironmentFile=`; systemd.syntax(7), systemd.exec(5). */
 import { assemble } from '../assemble';
 import { readEnvFile } from '../env-file';
-import type { HardwareHint, Insertion } from '../launch';
+import type { HardwareHint, Insertion, Layer } from '../launch';
 import { mentionsEngine } from '../mentions';
 import type { Reading } from '../reading';
 import { readScript } from '../shell/script';
@@ -175,14 +175,18 @@ function place(reading: Reading, section: IniSection, command: IniSetting, found
 /** Another line of the unit, after this one. */
 function variableLine(text: string, after: IniSetting): Insertion {
   const at = after.range.end;
-  const layers = [{ kind: 'shell-double' as const, range: { start: at, end: at } }];
+  const layers: readonly Layer[] = [
+    { kind: 'systemd', range: { start: at, end: at } },
+    { kind: 'shell-double', range: { start: at, end: at } },
+  ];
   return { at, text: `${eolOf(text)}Environment="{name}={value}"`, layers, only: VARIABLE };
 }
 
 /** Where the last words come out of a variable. */
 function afterCommand(command: IniSetting): Insertion {
   const at = command.value.extent.end;
-  return { at, text: ' --{name} {value}', layers: [{ kind: 'shell-bare', range: { start: at, end: at } }] };
+  const layers: readonly Layer[] = [...command.value.layers, { kind: 'shell-bare', range: { start: at, end: at } }];
+  return { at, text: ' --{name} {value}', layers };
 }
 
 /** A drop-in of a unit that stands elsewhere. */

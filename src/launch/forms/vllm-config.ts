@@ -1,11 +1,17 @@
-/** A YAML file of options, as `vllm serve --config FILE` reads it: told from any other YAML by its keys. */
+/**
+ * A YAML file of options, as `vllm serve --config FILE`, SGLang's `--config` and `trtllm-serve --config` read it, and
+ * Triton's model.json for vLLM: told from any other YAML by its keys.
+ */
 import { isMap } from 'yaml';
+import { hasSection } from '../../core/engines/option';
 import { isOptionKey, roleOf } from '../assemble';
 import { readConfig } from '../config-file';
 import type { LaunchEngine } from '../engines';
-import type { Insertion, TextRange } from '../launch';
+import type { Form, Insertion } from '../launch';
+import type { Reading } from '../reading';
+import { isTellingSpec } from '../words/telling';
 import type { YamlDocument } from '../yaml/document';
-import { endOfItem, eolOf } from '../yaml/insertion';
+import { keyInsertion } from '../yaml/insertion';
 import { scalarText } from '../yaml/scalar';
 import { entries, nodeRange } from '../yaml/view';
 import type { YamlForm } from './form';
@@ -13,15 +19,19 @@ import type { YamlForm } from './form';
 /** Keys that also stand in trainers' and other tools' files do not make a file this engine's. */
 const isTelling = (engine: LaunchEngine, key: string): boolean => {
   const name = key.replaceAll('_', '-');
-  const spec = engine.options.find((o) => o.name === name || o.aliases?.includes(name));
-  return spec?.effect !== undefined && name.split('-').length >= 3;
+  const same = (n: string) => n.replaceAll('_', '-') === name;
+  const spec = engine.options.find((o) => same(o.name) || o.aliases?.some(same));
+  return (spec !== undefined && isTellingSpec(spec)) || (hasSection(engine.options, key) && SECTIONS.has(key));
 };
+
+const SECTIONS = new Set(['kv_cache_config']);
 
 function engineOf(keys: ReadonlySet<string>, engines: readonly LaunchEngine[]): LaunchEngine | undefined {
   const all = [...keys];
+  const known = (e: LaunchEngine, k: string) => isOptionKey(e, k) || hasSection(e.options, k);
   const scores = engines
     .filter((e) => e.start.configOption !== undefined && all.some((k) => isTelling(e, k)))
-    .map((engine) => ({ engine, known: all.filter((k) => isOptionKey(engine, k)).length }))
+    .map((engine) => ({ engine, known: all.filter((k) => known(engine, k)).length }))
     .filter((s) => s.known >= 0.6 * all.length)
     .sort((a, b) => b.known - a.known);
   return scores[0]?.engine;
@@ -29,48 +39,72 @@ function engineOf(keys: ReadonlySet<string>, engines: readonly LaunchEngine[]): 
 
 const FOREIGN = ['services', 'apiVersion', 'kind', 'jobs', 'steps', 'defaults', 'datasets', 'stages'];
 
+const FORMS: Readonly<Record<string, Form>> = {
+  vllm: 'vllm-config',
+  sglang: 'sglang-config',
+  'tensorrt-llm': 'trtllm-config',
+};
+
+/** The engine of a form that the caller names. */
+const givenEngine = (reading: Reading): LaunchEngine | undefined =>
+  reading.engines.find((e) => reading.input.form !== undefined && FORMS[e.id] === reading.input.form);
+
+const isModelJson = (name: string): boolean => /(?:^|[\\/])model\.json$/.test(name);
+
 export const vllmConfig: YamlForm = {
   kind: 'yaml',
   form: 'vllm-config',
   recognises: (keys, reading) =>
-    reading.input.form === 'vllm-config' ||
+    givenEngine(reading) !== undefined ||
     (!FOREIGN.some((k) => keys.has(k)) && engineOf(keys, reading.engines) !== undefined),
   read: (doc, reading) => {
     const all = entries(doc, doc.root);
-    const given = reading.engines.find((e) => e.id === 'vllm' && reading.input.form === 'vllm-config');
-    const engine = engineOf(new Set(all.map((e) => e.key)), reading.engines) ?? given;
+    const engine = givenEngine(reading) ?? engineOf(new Set(all.map((e) => e.key)), reading.engines);
     const first = all[0];
     if (!engine || !isMap(doc.root) || !first) {
       return;
     }
-    const range = nodeRange(doc, doc.root);
-    const head = scalarText(doc, first.keyNode).extent;
     const { options, model } = readConfig(doc, engine, reading.lines());
     reading.found({
       file: reading.input.name,
-      form: 'vllm-config',
+      form: isModelJson(reading.input.name) ? 'triton' : (FORMS[engine.id] ?? 'vllm-config'),
       engine: engine.id,
       role: roleOf(options),
       title: reading.input.name.replace(/^.*[\\/]/, ''),
-      range,
-      head,
+      range: nodeRange(doc, doc.root),
+      head: scalarText(doc, first.keyNode).extent,
       options,
       model,
       environment: new Map(),
       hardware: {},
       directives: [],
-      insertion: insertionOf(doc, head, range.end, doc.root.flow === true),
+      insertion: /\.json$/i.test(reading.input.name) ? jsonInsertion(doc) : keyInsertion(doc, doc.root),
     });
   },
 };
 
-function insertionOf(doc: YamlDocument, first: TextRange, end: number, flow: boolean): Insertion | undefined {
-  const lineStart = doc.text.lastIndexOf('\n', first.start - 1) + 1;
-  const indent = doc.text.slice(lineStart, first.start).replace('\uFEFF', '');
-  if (flow || !/^ *$/.test(indent)) {
+/** Another field after the last one, in the spelling that keyword arguments have. */
+function jsonInsertion(doc: YamlDocument): Insertion | undefined {
+  const map = isMap(doc.root) && doc.root.flow ? doc.root : undefined;
+  const last = map?.items.at(-1);
+  const value = last?.value as { range?: readonly number[] } | null | undefined;
+  const key = last?.key as { range?: readonly number[] } | undefined;
+  if (!value?.range || !key?.range) {
     return undefined;
   }
-  const at = endOfItem(doc.text, end);
-  const layers = [{ kind: 'yaml-typed' as const, range: { start: at, end: at } }];
-  return { at, text: `${eolOf(doc.text)}${indent}{name}: {value}`, layers };
+  const at = (value.range[1] as number) + doc.base;
+  const keyAt = (key.range[0] as number) + doc.base;
+  const lead = /(?:\r?\n)?[ \t]*$/.exec(doc.text.slice(0, keyAt))?.[0] ?? ' ';
+  return {
+    at,
+    text: `,${lead}"{name}": {value}`,
+    layers: [{ kind: 'json', range: { start: at, end: at } }],
+    names: SNAKE,
+  };
 }
+
+/** Every name with underscores for its dashes. */
+const SNAKE: Readonly<Record<string, string>> = new Proxy<Record<string, string>>(
+  {},
+  { get: (_, name) => String(name).replaceAll('-', '_') },
+);

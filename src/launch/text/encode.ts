@@ -93,6 +93,9 @@ function pythonJson(text: string): string | undefined {
   return text.replace(/"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b/g, (w) => PYTHON_WORDS[w] ?? w);
 }
 
+/** Any other spelling may come back as another text. */
+const PLAIN_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
+
 const ENCODERS: Readonly<Record<Layer['kind'], Encoder>> = {
   'yaml-plain': plain,
   'yaml-typed': (at, layer, source) => {
@@ -100,7 +103,7 @@ const ENCODERS: Readonly<Record<Layer['kind'], Encoder>> = {
     const same =
       typeof value === 'boolean' ||
       pythonText(value) === at.text ||
-      (typeof value === 'number' && value === Number(at.text));
+      (typeof value === 'number' && value === Number(at.text) && PLAIN_NUMBER.test(at.text));
     return same ? plain(at, layer, source) : { ...at, text: quoted(at.text) };
   },
   'yaml-single': mapText((text) => (/\p{Cc}/u.test(text) ? undefined : text.replaceAll("'", "''"))),
@@ -114,6 +117,7 @@ const ENCODERS: Readonly<Record<Layer['kind'], Encoder>> = {
   'shell-single': mapText((text) => text.replaceAll("'", `'\\''`)),
   'shell-split': mapText((text) => (/^[^\s*?[\]]+$/.test(text) ? text : undefined)),
   'shell-heredoc': mapText((text) => (/[$`\\]/.test(text) ? undefined : text)),
+  json: mapText((text) => (/^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?|true|false)$/.test(text) ? text : JSON.stringify(text))),
   'env-value': envValue,
   systemd: mapText((text) => (/[\\$%\p{Cc}]/u.test(text) ? undefined : text)),
   // A comment begins at white space, and a quote at either end would be taken off.

@@ -1,5 +1,5 @@
 /** Adding an item to a list of words, in the manner of the items that stand there. */
-import { isSeq, type Node } from 'yaml';
+import { isMap, isSeq, type Node } from 'yaml';
 import type { Insertion, LayerKind } from '../launch';
 import type { YamlDocument } from './document';
 import { nodeRange } from './view';
@@ -77,4 +77,27 @@ export function endOfItem(text: string, end: number): number {
   const line = text.indexOf('\n', end);
   const rest = text.slice(end, line === -1 ? text.length : line);
   return /^[ \t\r]*(?:[ \t]#.*)?$/.test(rest) ? end + rest.trimEnd().length : end;
+}
+
+function columnOf(text: string, at: number): string | undefined {
+  const before = text.slice(text.lastIndexOf('\n', at - 1) + 1, at).replace('\uFEFF', '');
+  return /^[ ]*(?:- +)*$/.test(before) ? before.replaceAll('-', ' ') : undefined;
+}
+
+/** Another key of a map of options, in the manner of its keys. */
+export function keyInsertion(doc: YamlDocument, map: Node | null): Insertion | undefined {
+  const first = isMap(map) ? (map.items[0]?.key as Node | undefined) : undefined;
+  if (!isMap(map) || !first?.range) {
+    return undefined;
+  }
+  const end = nodeRange(doc, map).end;
+  if (map.flow) {
+    const at = end - 1;
+    const layers = [{ kind: 'yaml-double' as const, range: { start: at, end: at } }];
+    return doc.text[at] === '}' ? { at, text: ', {name}: "{value}"', layers } : undefined;
+  }
+  const indent = columnOf(doc.text, first.range[0] + doc.base);
+  const at = endOfItem(doc.text, end);
+  const layers = [{ kind: 'yaml-typed' as const, range: { start: at, end: at } }];
+  return indent === undefined ? undefined : { at, text: `${eolOf(doc.text)}${indent}{name}: {value}`, layers };
 }

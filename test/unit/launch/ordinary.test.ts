@@ -45,9 +45,9 @@ test.each<[string, string, string]>([
     'model: org/m\nblock_size: 1024\ndtype: bfloat16\nseed: 1\nmax_seq_len: 8192\nlearning_rate: 1e-4\n',
   ],
   [
-    'a trainer’s rollout',
+    'a trainer’s rollout without an engine',
     'ppo.yaml',
-    'actor_rollout_ref:\n  rollout:\n    name: vllm\n    gpu_memory_utilization: 0.4\n    tensor_model_parallel_size: 2\n',
+    'actor_rollout_ref:\n  rollout:\n    name: hf\n    gpu_memory_utilization: 0.4\n    tensor_model_parallel_size: 2\n',
   ],
   [
     'one telling key among others',

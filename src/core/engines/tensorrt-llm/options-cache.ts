@@ -1,6 +1,14 @@
 /** Options of the KV cache: `kv_cache_config` and the flags that set its fields. */
-import type { OptionSpec } from '../option';
+import type { OptionReading, OptionSpec } from '../option';
 import { readIntList, tableOf } from '../option-table';
+
+/** A built engine's config.json writes it in capitals. */
+function readType(text: string): OptionReading {
+  const type = text.toLowerCase();
+  return /^(?:paged|continuous|disabled)$/.test(type)
+    ? { value: type }
+    : { error: `must be one of paged, continuous, disabled, not "${text}"` };
+}
 
 const ARGS = 'tensorrt_llm/llmapi/llm_args.py, 1.3';
 const OR_NONE = ['None'] as const;
@@ -182,6 +190,7 @@ export const CACHE_OPTIONS: readonly OptionSpec[] = tableOf(ARGS, [
     name: 'kv_cache_type',
     type: 'enum',
     values: ['paged', 'continuous', 'disabled'],
+    read: readType,
     defaults: [{ value: 'paged' }],
     source: 'tensorrt_llm/commands/build.py, 0.20',
     summary: 'Whether an engine’s cache is paged.',
