@@ -229,7 +229,12 @@ function valued(
         : { start: nameRange.start, end: Math.max(nameRange.end, valueRange.end) },
     nameRange,
     valueRange,
-    layers: value.words.length === 1 ? layersOf(first, value.from, first.text.length, input.shell) : first.layers,
+    layers:
+      value.words.length === 1
+        ? layersOf(first, value.from, first.text.length, input.shell)
+        : input.shell
+          ? first.layers
+          : [{ kind: 'pieces', range: valueRange }],
   };
 }
 
