@@ -36,7 +36,7 @@ async function install() {
 }
 
 /** @returns {Promise<string>} */
-async function findChromium() {
+export async function findChromium() {
   if (!find()) {
     await install();
   }

@@ -1,0 +1,7 @@
+fn unpack(word: vec4u, part: u32) -> vec4f {
+  return vec4f(unpack2x16float(word[2 * part]), unpack2x16float(word[2 * part + 1]));
+}
+
+fn scalesOf(place: u32) -> vec2f {
+  return vec2f(1);
+}

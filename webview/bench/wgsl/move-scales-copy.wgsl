@@ -1,0 +1,3 @@
+fn moveScales(source: u32, destination: u32) {
+  scaleCache[destination] = scaleCache[source];
+}

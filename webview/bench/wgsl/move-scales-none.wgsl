@@ -1,0 +1,2 @@
+fn moveScales(source: u32, destination: u32) {
+}
