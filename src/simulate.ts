@@ -25,6 +25,7 @@ import {
   type Traffic,
   type WorldOptions,
 } from './core/pool';
+import { type BenchResult, kernelTimes } from './core/pool/kernel-result';
 import type { Plan } from './planner';
 import { type Estimated, machineOf } from './simulate/machine';
 import { type TrafficAsked, trafficOf } from './simulate/traffic';
@@ -84,7 +85,26 @@ const STUDIED_REQUESTS = 20_000;
 /** Bookkeeping of a study's smallest blocks: about 200 MB. */
 const STUDIED_BLOCKS = 2 ** 22;
 
-export function simulate(plan: Plan, asked: TrafficAsked, progress?: Progress): Simulated {
+/** Measured times of the attention kernel, by block size, and whose they are. */
+export interface Kernel {
+  readonly times: ReadonlyMap<number, number>;
+  readonly note: string;
+}
+
+export function kernelOf(result: BenchResult): Kernel {
+  const { adapter, date, shape } = result;
+  const name =
+    adapter.description || [adapter.vendor, adapter.device || adapter.architecture].filter(Boolean).join(' ');
+  const software = adapter.fallback ? ', software that plays a GPU' : '';
+  return {
+    times: kernelTimes(result),
+    note:
+      `Kernel times are of ${name || 'an adapter that does not say its name'}${software}, measured on ${date.slice(0, 10)} ` +
+      `(${shape.dtype}, head dim ${shape.headDim}): not of the GPU that serves.`,
+  };
+}
+
+export function simulate(plan: Plan, asked: TrafficAsked, progress?: Progress, kernel?: Kernel): Simulated {
   const world = worldOf(plan);
   if ('reason' in world) {
     return { plan, reason: world.reason };
@@ -97,6 +117,7 @@ export function simulate(plan: Plan, asked: TrafficAsked, progress?: Progress): 
   const speed = 'machine' in found ? found : undefined;
   const clock = clockOf(speed);
   const { options } = world;
+  const studied = studies(traffic, options, clock, speed?.machine, kernel);
   return {
     plan,
     run: {
@@ -107,10 +128,14 @@ export function simulate(plan: Plan, asked: TrafficAsked, progress?: Progress): 
       slots: options.engine === 'llama.cpp',
       ...served(traffic, options, clock, progress),
       contiguous: withoutPaging(plan, traffic, options, clock),
-      ...studies(traffic, options, clock, speed?.machine),
+      ...studied,
       timed: speed !== undefined,
       notes: [
         ...notesOf(plan, world, traffic, asked),
+        ...(kernel && studied.blockSizes ? [kernel.note] : []),
+        ...(kernel && !studied.blockSizes
+          ? ['Block sizes are not compared for this launch: the kernel times are not used.']
+          : []),
         ...('reason' in found ? [`${found.reason} Every step is taken to last as long.`] : found.notes),
       ],
     },
@@ -159,6 +184,7 @@ function studies(
   options: WorldOptions,
   clock: Clock,
   machine: Machine | undefined,
+  kernel: Kernel | undefined,
 ): Pick<SimulatedRun, 'headroom' | 'blockSizes' | 'residency'> {
   if (options.engine !== 'vllm-v1' || traffic.count > STUDIED_REQUESTS) {
     return {};
@@ -169,7 +195,7 @@ function studies(
   return {
     headroom: headroomOf(traffic, options, clock),
     ...(only?.kind === 'full' && others.length === 0
-      ? { blockSizes: blockSizeStudy(traffic, { ...options, tokens }, clock, sizes) }
+      ? { blockSizes: blockSizeStudy(traffic, { ...options, tokens }, clock, sizes, kernel?.times) }
       : {}),
     ...(traffic.sessions.some((session) => session >= 0)
       ? { residency: residencyStudy(traffic, options, clock, machine) }

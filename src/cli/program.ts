@@ -223,6 +223,7 @@ interface RawSimulate extends Asked {
   readonly turns?: number;
   readonly think: number;
   readonly system?: number;
+  readonly bench?: string;
   readonly format: (typeof SIMULATE_FORMATS)[number];
 }
 
@@ -247,6 +248,7 @@ function simulateCommand(program: Command, run: Commands['simulate']): void {
         .argParser(wholeNumber(1))
         .conflicts('trace'),
     )
+    .option('--bench <RESULT>', 'result of the kernel benchmark, to weigh block sizes by', word)
     .addOption(new Option('--format <FORMAT>', 'how to print it').choices(SIMULATE_FORMATS).default('text'))
     .addHelpText('after', SIMULATE_EXAMPLES + EXITS)
     .action(async (files: string[], raw: RawSimulate, command: Command) => {
@@ -254,8 +256,8 @@ function simulateCommand(program: Command, run: Commands['simulate']): void {
       if (raw.turns === undefined && command.getOptionValueSource('think') === 'cli' && raw.trace === undefined) {
         command.error('error: --think is the time between turns: say how many there are with --turns');
       }
-      const { trace, requests, seed, turns, think, system, format } = raw;
-      const traffic = { trace, requests, rate: raw.rate, seed, turns, think, system };
+      const { trace, requests, seed, turns, think, system, bench, format } = raw;
+      const traffic = { trace, requests, rate: raw.rate, seed, turns, think, system, bench };
       await run({ ...filesAsked(files, raw, command), ...traffic, format });
     });
 }

@@ -1,6 +1,7 @@
 /** `kv-planner simulate`: each launch serves traffic, generated or from a trace. */
 import type { SimulatedFile, TrafficSaid } from '../report/simulate-json';
-import type { TrafficAsked } from '../simulate';
+import type { Kernel, TrafficAsked } from '../simulate';
+import { readBench } from './bench';
 import type { ExitCode, Io } from './io';
 import { type FilesAsked, failures, planFiles, where } from './plan-files';
 import { readTrace } from './trace';
@@ -19,6 +20,8 @@ export interface SimulateOptions extends FilesAsked {
   readonly turns?: number;
   /** Seconds between two turns, on average. */
   readonly think: number;
+  /** A result of the kernel benchmark, for the block sizes. */
+  readonly bench?: string;
   /** Tokens that all generated prompts begin with. */
   readonly system?: number;
   readonly format: (typeof SIMULATE_FORMATS)[number];
@@ -27,8 +30,10 @@ export interface SimulateOptions extends FilesAsked {
 const REQUESTS = 1000;
 
 export async function simulate(options: SimulateOptions, io: Io): Promise<ExitCode> {
-  const { said, failed } = await trafficOf(options, io);
-  const files = said ? await simulated(options, said, io) : [];
+  const { said, failed: noTrace } = await trafficOf(options, io);
+  const { kernel, failed: noBench } = await kernelOf(options, io);
+  const failed = noTrace || noBench;
+  const files = said ? await simulated(options, said, kernel, io) : [];
   if (options.format === 'json') {
     const { simulateJson } = await import('../report/simulate-json');
     io.out(`${JSON.stringify(simulateJson(files, said ?? { seed: options.seed }), undefined, 2)}\n`);
@@ -70,7 +75,29 @@ async function trafficOf(options: SimulateOptions, io: Io): Promise<TrafficRead>
   return { said, failed: error !== undefined };
 }
 
-async function simulated(options: SimulateOptions, said: TrafficSaid, io: Io): Promise<SimulatedFile[]> {
+/** A file that cannot be used is said, and the rest is still simulated. */
+async function kernelOf(
+  { bench }: SimulateOptions,
+  io: Io,
+): Promise<{ readonly kernel?: Kernel; readonly failed: boolean }> {
+  if (bench === undefined) {
+    return { failed: false };
+  }
+  const read = await readBench(bench);
+  if ('error' in read) {
+    io.note(`${bench}: ${read.error}`);
+    return { failed: true };
+  }
+  const { kernelOf: kernel } = await import('../simulate');
+  return { kernel: kernel(read.result), failed: false };
+}
+
+async function simulated(
+  options: SimulateOptions,
+  said: TrafficSaid,
+  kernel: Kernel | undefined,
+  io: Io,
+): Promise<SimulatedFile[]> {
   const { simulate: run } = await import('../simulate');
   const asked: TrafficAsked = {
     trace: said.trace?.read,
@@ -84,7 +111,7 @@ async function simulated(options: SimulateOptions, said: TrafficSaid, io: Io): P
   const files = (await planFiles(options, io)).map(
     (file): SimulatedFile => ({
       ...file,
-      simulated: file.result.plans.map((plan) => run(plan, asked, progress)),
+      simulated: file.result.plans.map((plan) => run(plan, asked, progress, kernel)),
     }),
   );
   io.progress?.('');

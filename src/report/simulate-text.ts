@@ -250,16 +250,17 @@ function sizeRows({ blockSizes = [] }: SimulatedRun): string[] {
   if (blockSizes.length === 0) {
     return [];
   }
+  const measured = blockSizes.some(({ kernelCost }) => kernelCost !== undefined);
   const cells = blockSizes.map((r) => [
     n(r.blockSize),
     percent(r.tailWaste),
     average(r.tableEntries),
     percent(r.hitRate),
     n(r.preemptions),
+    ...(measured ? [r.kernelCost === undefined ? '' : `${r.kernelCost.toFixed(2)} ×`] : []),
   ]);
-  return [['tokens', 'unfilled', 'table entries', 'hits', 'preemptions'], ...cells].map(
-    (line) => `  ${line.map((cell) => cell.padStart(15)).join('')}`,
-  );
+  const head = ['tokens', 'unfilled', 'table entries', 'hits', 'preemptions', ...(measured ? ['kernel time'] : [])];
+  return [head, ...cells].map((line) => `  ${line.map((cell) => cell.padStart(15)).join('')}`);
 }
 
 const CODES = { bold: 1, dim: 2 } as const;

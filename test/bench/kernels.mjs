@@ -3,13 +3,14 @@
 // software adapter; `--node` or `--browser` runs one of the two. Ends with 1 when a kernel is wrong or a bar is missed.
 import fs from 'node:fs';
 import http from 'node:http';
+import { createRequire } from 'node:module';
 import path from 'node:path';
 import * as esbuild from 'esbuild';
 import { RESULTS, ROOT } from '../../scripts/lib/paths.mjs';
 import { node } from '../../scripts/lib/run.mjs';
 import { launchChromium, WEBGPU_FLAGS } from '../../scripts/vscode/chromium.mjs';
 import { installDawn, softwareAdapter } from '../../scripts/webgpu/dawn.mjs';
-import { barsOf, printResult } from './kernels-report.mjs';
+import { barsOf, printPublished, printResult } from './kernels-report.mjs';
 
 /** See webview/bench/headless.ts. @typedef {{ dtype: string, headDim: number, matrix?: 'full' | 'quick', checksOnly?: boolean }} Job */
 /** @typedef {{ results: import('../../src/core/pool/kernel-result').BenchResult[], wrong: string[] }} Done */
@@ -27,6 +28,7 @@ const ALL_JOBS = [JUDGED, { dtype: 'f32', headDim: 64 }, { dtype: 'int8', headDi
 const QUICK_JOBS = [{ dtype: 'f16', headDim: 128, matrix: 'quick', checksOnly: true }];
 
 const bundle = await bundled('cjs', path.join(out, 'kernels.cjs'));
+const { isNoisy, PUBLISHED } = createRequire(import.meta.url)(bundle);
 let passed = 0;
 let failed = 0;
 /** @type {[string, () => Promise<Done | undefined>][]} */
@@ -37,6 +39,9 @@ const runners = [
 const only = ['node', 'browser'].filter((name) => args.includes(`--${name}`));
 for (const [name, run] of runners.filter(([name]) => only.length === 0 || only.includes(name))) {
   await finish(name, run);
+}
+if (!quick) {
+  printPublished(PUBLISHED);
 }
 fs.mkdirSync(RESULTS, { recursive: true });
 fs.writeFileSync(path.join(RESULTS, 'kernels.json'), JSON.stringify({ passed, failed }));
@@ -60,7 +65,7 @@ async function finish(name, run) {
     failed += result.checks.wrong;
     passed += result.checks.count - result.checks.wrong;
     printResult(result);
-    const { good, bad } = barsOf(result, { gpu });
+    const { good, bad } = barsOf(result, { gpu, loud: isNoisy(result) });
     passed += good;
     failed += bad;
     const { dtype, headDim } = result.shape;

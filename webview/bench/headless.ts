@@ -5,6 +5,9 @@ import { openGpu } from './device';
 import { runBenchmark } from './run';
 import { type Check, FULL, type Matrix, QUICK } from './verify';
 
+export { isNoisy } from '../../src/core/pool/kernel-result';
+export { PUBLISHED } from './published';
+
 export interface Job {
   readonly dtype: string;
   readonly headDim: number;

@@ -134,7 +134,7 @@ function compose(spec: KernelSpec, pieces: readonly string[], entry: string, wri
 }
 
 /** The numbers that make up a kernel's shape. */
-export function constantsOf({ dtype, headDim, tuning }: KernelSpec): Record<string, number> {
+function constantsOf({ dtype, headDim, tuning }: KernelSpec): Record<string, number> {
   const words = wordsOf(dtype, headDim);
   const lanes = Math.min(tuning.lanes, words);
   const quads = headDim / 4 / lanes;

@@ -9,7 +9,7 @@ export interface Interval {
 export const median = (values: readonly number[]): number => quantile(values, 0.5);
 
 /** Between the two nearest order statistics. */
-export function quantile(values: readonly number[], share: number): number {
+function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   const at = (sorted.length - 1) * share;
   const below = sorted[Math.floor(at)] ?? Number.NaN;

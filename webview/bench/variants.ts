@@ -3,7 +3,7 @@ import { bufferOf, readBuffer, scratchBuffer } from './device';
 import { wordsOf } from './kernels';
 import { poolPlacement } from './pool-table';
 import { attend, relativeError } from './reference';
-import { type Placement, rowOf, type Shape, totalTokens } from './shape';
+import { type Placement, rowOf, type Shape } from './shape';
 import { attentionStep, type Bench, type Caches, gatherStep, naiveStep, readStep, run, type Step } from './step';
 import { contentOf, emptyImage, type Image, loadRow, storeRow } from './storage';
 import { contiguous, paged, randomOf } from './tables';
@@ -160,6 +160,3 @@ async function checked(
   }
   return results;
 }
-
-/** What is worth knowing of a shape before it is run. */
-export const describe = (shape: Shape): string => `${shape.lengths.length} sequences, ${totalTokens(shape)} tokens`;

@@ -70,7 +70,6 @@ const result = v.object({
 });
 
 export type BenchResult = v.InferOutput<typeof result>;
-export type BenchRow = v.InferOutput<typeof row>;
 
 /** A result out of JSON, or what is wrong with it. */
 export function readBenchResult(json: unknown): { readonly result: BenchResult } | { readonly error: string } {
@@ -84,7 +83,7 @@ export function readBenchResult(json: unknown): { readonly result: BenchResult }
 }
 
 /** A/A further from 1 than this: the machine did something else meanwhile. */
-export const QUIET = { low: 0.85, high: 1.15 } as const;
+const QUIET = { low: 0.85, high: 1.15 } as const;
 
 export const isNoisy = ({ noise }: BenchResult): boolean =>
   noise !== undefined && (noise.median < QUIET.low || noise.median > QUIET.high);
