@@ -12,7 +12,22 @@ import { SIMULATE_FORMATS, type SimulateOptions, simulate } from './simulate';
 import { SOLVE_FORMATS, type SolveOptions, solve } from './solve';
 
 /** `yaml` leaves it to the content which of the YAML forms it is. */
-const FORMS = ['shell', 'yaml', 'compose', 'kubernetes', 'vllm-config', 'triton', 'python'] as const;
+const FORMS = [
+  'shell',
+  'yaml',
+  'compose',
+  'kubernetes',
+  'helm',
+  'ray-serve',
+  'skypilot',
+  'ci',
+  'truss',
+  'dstack',
+  'bentoml',
+  'vllm-config',
+  'triton',
+  'python',
+] as const;
 
 const EXITS = `
 Exit status:

@@ -33,13 +33,13 @@ export function assemble(reading: Reading, draft: Draft): Launch {
     form: draft.form,
     engine: start.engine.id,
     version: start.image?.engine === start.engine ? start.image.version : reading.pinned.get(start.engine.id),
-    role: roleOf(options),
+    role: draft.role ?? roleOf(options),
     ...(start.client ? { client: start.client.loads ? 'loads' : 'names' } : {}),
     title: draft.title,
     range: draft.range,
     head: start.head,
     options,
-    model: read.model ?? modelOf(options, start.engine) ?? namedBy(start.rollout?.model),
+    model: mounted(read.model ?? modelOf(options, start.engine), draft.model) ?? namedBy(start.rollout?.model),
     environment: knownTexts(start.environment),
     hardware: withVisibleDevices(start.hardware, start.environment),
     directives: [],
@@ -56,6 +56,12 @@ function namedBy(model: Mapped | undefined): Launch['model'] {
   const unresolved = model && unresolvedIn(model);
   return model && { text: model.text, range: rangeOf(model), ...(unresolved === undefined ? {} : { unresolved }) };
 }
+
+/** Where platforms mount the model that another key names. */
+const MOUNTS = /^\/(?:mnt\/models|models?|model-cache|repository)(?:\/|$)/;
+
+const mounted = (said: Launch['model'], named: Launch['model']): Launch['model'] =>
+  named && (!said || said.unresolved !== undefined || MOUNTS.test(said.text)) ? named : said;
 
 export function modelOf(options: readonly LaunchOption[], engine: LaunchEngine): Launch['model'] {
   const names = (o: LaunchOption) => o.name === engine.start.modelOption || o.spec?.role === 'model';
@@ -155,7 +161,13 @@ function isAttached(reading: Reading, option: LaunchOption): boolean {
   return between.startsWith('=');
 }
 
-function elsewhere(option: LaunchOption, file: string, named: LaunchOption, wins: boolean): LaunchOption {
+/** As said in a file that this one names: it has the place of the name. */
+export function elsewhere(
+  option: LaunchOption,
+  file: string,
+  named: { readonly range: TextRange; readonly line?: number },
+  wins: boolean,
+): LaunchOption {
   const { valueRange: _value, layers: _layers, ...rest } = option;
   const place: TextRange = named.range;
   return {

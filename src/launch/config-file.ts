@@ -52,6 +52,13 @@ const sectionsLast = (c: Context, all: readonly Entry[]): readonly Entry[] => {
 const isNothing = ({ value }: Entry): boolean =>
   !value || (isScalar(value) && value.type === 'PLAIN' && plainValue(String(value.value ?? '')) === null);
 
+/** `maxModelLen` → `max-model-len`, where that is an option of the engine. */
+export function camelFlag(engine: LaunchEngine, key: string): string | undefined {
+  const flag = key.replace(/([a-z0-9])([A-Z])/g, '$1-$2').toLowerCase();
+  const found = findOption(engine.options, `--${flag}`);
+  return found && !('ambiguous' in found) && !found.abbreviated ? flag : undefined;
+}
+
 /** A section's keys are options by themselves where the table has them dotted (`kv_cache_config.dtype`). */
 function readSection(c: Context, e: Entry): readonly LaunchOption[] {
   return isMap(e.value) && hasSection(c.engine.options, e.key)
@@ -150,11 +157,13 @@ function writtenIn(doc: YamlDocument, e: Entry): Written {
     return { value, text, place: { raw: '', range: nameRange } };
   }
   const scalar = isScalar(node) ? scalarText(doc, node, 'yaml-typed') : undefined;
+  const unresolved = scalar && doc.template ? unresolvedIn(scalar) : undefined;
   const valueRange = scalar ? rangeOf(scalar) : nodeRange(doc, node);
   const end = { ...valueRange, end: trimmedEnd(doc.text, valueRange.start, valueRange.end) };
   const range = end.start >= nameRange.start ? { start: nameRange.start, end: end.end } : nameRange;
   const raw = doc.text.slice(end.start, end.end);
-  return { value, text, place: { raw, range, valueRange: end, ...(scalar ? { layers: scalar.layers } : {}) } };
+  const place = { raw, range, valueRange: end, ...(scalar ? { layers: scalar.layers } : {}) };
+  return { value, text, ...(unresolved === undefined ? {} : { unresolved }), place };
 }
 
 function pythonWords(node: Node | null, value: OptionValue): string {

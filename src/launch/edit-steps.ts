@@ -47,8 +47,12 @@ export const directiveStep =
 
 /** Where the number of GPUs that the file offers is written as one; undefined where it says it otherwise, or not. */
 export function offeredRange(launch: Launch, text: string): TextRange | undefined {
-  const range = launch.directives.findLast((d) => d.key === 'gpus')?.valueRange ?? launch.hardware.count?.range;
-  return range && /^\d+$/.test(text.slice(range.start, range.end)) ? range : undefined;
+  const said = launch.directives.findLast((d) => d.key === 'gpus')?.valueRange;
+  const { count } = launch.hardware;
+  const range = said ?? count?.range;
+  const written = range ? text.slice(range.start, range.end) : '';
+  // One machine's number among several is not the launch's.
+  return range && /^\d+$/.test(written) && (said || Number(written) === count?.value) ? range : undefined;
 }
 
 export const offeredStep =

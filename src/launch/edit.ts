@@ -1,6 +1,6 @@
 /** Changing an option in the text of a file: only its value, or one new option in the manner of the others. */
 import type { Fix } from '../core/engines/engine';
-import type { Launch, LaunchOption, Layer, TextRange } from './launch';
+import type { Insertion, Launch, LaunchOption, Layer, TextRange } from './launch';
 import { optionOf } from './launch';
 import { encode } from './text/encode';
 
@@ -65,7 +65,7 @@ function replaceFlag(text: string, option: LaunchOption, value: string): readonl
 
 function insert(launch: Launch, text: string, name: string, value: string): readonly TextEdit[] {
   const { insertion } = launch;
-  const written = insertion?.names?.[name] ?? name;
+  const written = insertion?.names?.[name] ?? spelled(name, insertion?.spelling);
   if (
     !insertion ||
     insertion.only?.test(written) === false ||
@@ -83,6 +83,14 @@ function insert(launch: Launch, text: string, name: string, value: string): read
     .replace('{keyword}', () => written.replaceAll('-', '_'))
     .replace('{value}', () => encoded?.text ?? '');
   return encoded && encoded.range.start === insertion.at ? [{ range, text: line }] : [];
+}
+
+function spelled(name: string, spelling: Insertion['spelling']): string {
+  return spelling === 'camel'
+    ? name.replace(/[-_](\w)/g, (_, c: string) => c.toUpperCase())
+    : spelling === 'snake'
+      ? name.replaceAll('-', '_')
+      : name;
 }
 
 /** Keys of a file's section and variables cannot be said on a command line. */

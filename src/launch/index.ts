@@ -8,13 +8,15 @@ import type { FormReader, TextForm, YamlForm } from './forms/form';
 import type { Launch, ReadInput, ReadResult, TextRange } from './launch';
 import { mentionsEngine } from './mentions';
 import { type Collected, type Reading, startReading } from './reading';
-import { plainText } from './text/mapped';
-import { documentRanges, parseYaml, type YamlDocument } from './yaml/document';
+import { readScript } from './shell/script';
+import { type Mapped, plainText } from './text/mapped';
+import type { Surroundings } from './words/start';
+import { contentRange, documentRanges, parseYaml, type YamlDocument } from './yaml/document';
 
 export type { LaunchEngine } from './engines';
 
 export function readLaunches(input: ReadInput, engines: readonly LaunchEngine[] = ENGINES): ReadResult {
-  const reading = startReading(input, engines);
+  const reading = startReading(input, engines, readEmbedded);
   readForms(reading);
   const launches = withDirectives(reading, serversOf(inOrder(reading.launches)));
   return {
@@ -74,26 +76,45 @@ const MOST_ERRORS = 20;
 
 function readYaml(reading: Reading & Collected, given: YamlForm | undefined): void {
   const named = FORMS.filter(isYaml).find((f) => f.names?.test(reading.input.name));
-  const documents: YamlDocument[] = [];
-  for (const range of documentRanges(reading.text)) {
+  const found = documentRanges(reading.text).flatMap((range) => {
     const form = given ?? named ?? recogniseYaml(reading, range);
-    if (form) {
-      const doc = parseYaml(reading.text, range);
-      form.read(doc, reading);
-      documents.push(doc);
-    }
+    return form ? [{ form, doc: parseYaml(reading.text, range) }] : [];
+  });
+  const documents = found.map((f) => f.doc);
+  for (const { form, doc } of found) {
+    form.read(doc, reading, documents);
   }
   reportErrors(reading, documents);
 }
 
+/** Files inside a file: scripts and configs of ConfigMaps, `serveConfigV2`. */
+function readEmbedded(reading: Reading & Collected, name: string, block: Mapped, around: Surroundings): void {
+  if (/\.(?:ba|z|da)?sh$/.test(name) || /^#!.*sh\b/.test(block.text)) {
+    readScript(reading, { kind: 'script', ...around, script: block }, { form: 'shell', title: name });
+    return;
+  }
+  const range = contentRange(reading.text, block.extent);
+  const form = range && /\.(?:ya?ml|json)$/.test(name) ? recogniseYaml(reading, range) : undefined;
+  if (range && form) {
+    const doc = parseYaml(reading.text, range);
+    form.read(doc, reading, [doc]);
+  }
+}
+
 function recogniseYaml(reading: Reading, range: TextRange): YamlForm | undefined {
-  const keys = topKeys(reading.text.slice(range.start, Math.min(range.end, range.start + HEAD)));
+  const keys = topKeys(unindented(reading.text.slice(range.start, Math.min(range.end, range.start + HEAD))));
   return FORMS.filter(isYaml).find((f) => f.recognises(keys, reading));
+}
+
+/** The margin of a text that stands in another is where its first line begins. */
+function unindented(head: string): string {
+  const margin = /^(?:[ \t]*(?:#.*)?\r?\n)*( +)[^\s#]/.exec(head)?.[1];
+  return margin === undefined ? head : head.replaceAll(`\n${margin}`, '\n').replace(margin, '');
 }
 
 /** Keys at the left margin, or of a map in braces (JSON). */
 function topKeys(head: string): ReadonlySet<string> {
-  const pattern = /^\uFEFF?(?:[ \t]*#.*\r?\n)*\s*\{/.test(head)
+  const pattern = /^\uFEFF?(?:[ \t]*#.*\r?\n)*\s*\{(?![{%])/.test(head)
     ? /["']?([A-Za-z_][\w.-]*)["']?\s*:/g
     : /^\uFEFF?(["']?)([A-Za-z_][\w.-]*)\1[ \t]*:(?=\s|$)/gm;
   return new Set([...head.matchAll(pattern)].map((m) => m[2] ?? (m[1] as string)));

@@ -35,7 +35,14 @@ export type Form =
   | 'powershell'
   | 'batch'
   | 'hcl'
-  | 'cerebrium';
+  | 'cerebrium'
+  | 'helm'
+  | 'ray-serve'
+  | 'skypilot'
+  | 'ci'
+  | 'truss'
+  | 'dstack'
+  | 'bentoml';
 
 export interface LaunchOption extends Setting {
   /** The row of the engine's table; absent for a flag the engine does not know. */
@@ -103,6 +110,8 @@ export type LayerKind =
 export interface HardwareHint {
   readonly gpu?: { readonly text: string; readonly range: TextRange };
   readonly count?: { readonly value: number; readonly range: TextRange };
+  /** Machines, where the launch runs on several and the file gives the GPUs of one by its type alone. */
+  readonly nodes?: number;
 }
 
 /** Keys of a `# kv-planner:` comment (and of the command line's flags of the same names). */
@@ -160,6 +169,8 @@ export interface Launch {
 export interface Insertion {
   readonly at: number;
   readonly text: string;
+  /** How the form spells names, where not as the engine does: `maxModelLen`, `max_model_len`. */
+  readonly spelling?: Spelling;
   /** What `{value}` must be encoded for. */
   readonly layers?: readonly Layer[];
   /** Options that are called otherwise at this place. */
@@ -167,6 +178,8 @@ export interface Insertion {
   /** Names that can stand at this place; absent = any. */
   readonly only?: RegExp;
 }
+
+export type Spelling = 'camel' | 'snake';
 
 /** Something that could not be read. `range` absent = the whole file. */
 export interface Problem {

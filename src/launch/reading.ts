@@ -4,7 +4,7 @@ import type { Form, GrammarName, Insertion, Launch, LaunchOption, Problem, ReadI
 import { type Lines, linesOf } from './lines';
 import type { Mapped } from './text/mapped';
 import type { Lookup } from './words/expand';
-import type { Start } from './words/start';
+import type { Start, Surroundings } from './words/start';
 
 /** One call of `readLaunches`. */
 export interface Reading {
@@ -23,6 +23,8 @@ export interface Reading {
   grammar(name: GrammarName): unknown;
   problem(message: string, range?: TextRange): void;
   found(launch: Launch): void;
+  /** Reads a text that stands in a block scalar of this one as a file of that name. */
+  embedded(name: string, block: Mapped, surroundings: Surroundings): void;
   /** Whether a launch found so far stands on a line of this range. */
   touches(range: TextRange): boolean;
 }
@@ -45,6 +47,9 @@ export interface Draft {
   readonly insertion?: Insertion;
   /** Said by keys of the form; the words come after. */
   readonly options?: readonly LaunchOption[];
+  /** The model, where the words do not name it, or only where it is mounted. */
+  readonly model?: Launch['model'];
+  readonly role?: Launch['role'];
 }
 
 export interface Collected {
@@ -54,13 +59,19 @@ export interface Collected {
   readonly files: Set<string>;
 }
 
-export function startReading(input: ReadInput, engines: readonly LaunchEngine[]): Reading & Collected {
+type Embedded = (reading: Reading & Collected, ...of: Parameters<Reading['embedded']>) => void;
+
+export function startReading(
+  input: ReadInput,
+  engines: readonly LaunchEngine[],
+  embedded: Embedded,
+): Reading & Collected {
   const launches: Launch[] = [];
   const problems: Problem[] = [];
   const grammars = new Set<GrammarName>();
   const files = new Set<string>();
   let lines: Lines | undefined;
-  return {
+  const reading: Reading & Collected = {
     launches,
     problems,
     grammars,
@@ -94,6 +105,7 @@ export function startReading(input: ReadInput, engines: readonly LaunchEngine[])
     found: (launch) => {
       launches.push(launch);
     },
+    embedded: (...of) => embedded(reading, ...of),
     touches: (range) => {
       lines ??= linesOf(input.text);
       const [first, last] = [lines.line(range.start), lines.line(range.end)];
@@ -102,4 +114,5 @@ export function startReading(input: ReadInput, engines: readonly LaunchEngine[])
       );
     },
   };
+  return reading;
 }

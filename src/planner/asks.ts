@@ -2,7 +2,7 @@
 import { ENGINES, engineNamed } from '../core/engines';
 import type { Engine, Given, Hardware, Workload } from '../core/engines/engine';
 import type { Origin } from '../core/figure';
-import { findGpu, nearestGpus } from '../core/hardware/find-gpu';
+import { findGpu, findInstance, nearestGpus } from '../core/hardware/find-gpu';
 import { exactly, MiB, parseBytes } from '../core/units';
 import type { DirectiveKey, Launch, TextRange } from '../launch/launch';
 import type { Lines } from '../launch/lines';
@@ -25,7 +25,10 @@ export function asksOf(launch: Launch, lines: Lines, context: PlanContext): Ask 
     }
   };
   take(context.settings, 'setting');
-  const { gpu, count } = launch.hardware;
+  const { gpu, nodes = 1 } = launch.hardware;
+  const machine = gpu && findInstance(gpu.text);
+  // A machine named by its type alone is the launch's, with all its GPUs.
+  const count = launch.hardware.count ?? (machine && { value: machine.count * nodes, range: gpu.range });
   if (gpu) {
     asks.set('gpu', { text: gpu.text, range: gpu.range, origin: fromFile('file', lines.line(gpu.range.start)) });
   }

@@ -12,7 +12,8 @@ export interface YamlForm {
   readonly names?: RegExp;
   /** From the top-level keys alone, before anything is parsed; `named` = the file's name or the caller says so. */
   recognises(keys: ReadonlySet<string>, reading: Reading): boolean;
-  read(doc: YamlDocument, reading: Reading): void;
+  /** `all` = this file's documents: objects name one another. */
+  read(doc: YamlDocument, reading: Reading, all: readonly YamlDocument[]): void;
 }
 
 /** A form that is told by its name or first line. */

@@ -1,19 +1,26 @@
 /** The forms a launch is read from. A new form is one file and one line here; the first that recognises a text reads it. */
+import { bentoml } from './bentoml';
+import { ci } from './ci';
 import { compose } from './compose';
+import { dstack } from './dstack';
 import { envFile } from './env';
 import type { FormReader } from './form';
+import { helm } from './helm';
 import { kubernetes } from './kubernetes';
 import { llamaPreset } from './llama-preset';
 import { llamaSwap } from './llama-swap';
 import { localai } from './localai';
 import { modelfile } from './modelfile';
 import { python } from './python';
+import { rayServe } from './ray-serve';
 import { shell } from './shell';
+import { skypilot } from './skypilot';
 import { srtSlurm } from './srt-slurm';
 import { systemd } from './systemd';
 import { tabby } from './tabby';
 import { triton } from './triton';
 import { trtllmEngine } from './trtllm-engine';
+import { truss } from './truss';
 import { verl } from './verl';
 import { vllmConfig } from './vllm-config';
 
@@ -33,5 +40,12 @@ export const FORMS: readonly FormReader[] = [
   srtSlurm,
   verl,
   tabby,
+  helm,
+  rayServe,
+  skypilot,
+  ci,
+  truss,
+  dstack,
+  bentoml,
   vllmConfig,
 ];

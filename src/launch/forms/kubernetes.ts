@@ -1,183 +1,152 @@
-/** Kubernetes: every container of every pod template, in whatever kind of object it stands. */
-import { isMap, isPair, isScalar, isSeq, type Node, type YAMLMap } from 'yaml';
-import { assemble } from '../assemble';
-import type { HardwareHint } from '../launch';
+/** Kubernetes: every container that starts an engine, in whatever kind of object it stands. */
+import { isSeq, type Node } from 'yaml';
+import type { Launch } from '../launch';
 import type { Reading } from '../reading';
-import { readScript } from '../shell/script';
-import { type Mapped, rangeOf, unresolvedIn } from '../text/mapped';
-import { expandKubernetes, type Lookup } from '../words/expand';
-import { readImage } from '../words/image';
-import { joined } from '../words/joined';
-import { type Found, nearer, type Surroundings, startInImage, surrounded } from '../words/start';
-import type { Variable } from '../words/variable';
+import type { Mapped } from '../text/mapped';
 import type { YamlDocument } from '../yaml/document';
-import { listInsertion } from '../yaml/insertion';
-import { entries, entry, get, items, nodeRange, scalarAt, textAt } from '../yaml/view';
+import { objectOf, type Site, sitesIn, type Walk } from '../yaml/sites';
+import { get, items, scalarAt, textAt } from '../yaml/view';
+import { configMapsRead, type KubernetesFile, kubernetesFile, mountConfigs, scriptsRead } from './config-map';
+import { type Container, readContainer } from './container';
+import { readCustomResource } from './custom-resources';
 import type { YamlForm } from './form';
+import { machineOf, numberAt, times } from './machine';
+import { modelUri } from './model-uri';
+import { parallelismIn } from './parallelism';
 
 export const kubernetes: YamlForm = {
   kind: 'yaml',
   form: 'kubernetes',
   recognises: (keys, reading) => reading.input.form === 'kubernetes' || (keys.has('apiVersion') && keys.has('kind')),
-  read: (doc, reading) => {
-    for (const pod of podSpecs(doc.root, 0)) {
-      for (const container of items(doc, entry(doc, pod, 'containers')?.value)) {
-        readContainer({ doc, reading, pod }, container);
-      }
+  read: (doc, reading, all) => {
+    const file = kubernetesFile(all);
+    for (const object of objectsIn(doc)) {
+      readCustomResource({ doc, reading, file, object });
+      readPods(doc, reading, file, object);
+      configMapsRead(doc, reading, file, object);
     }
   },
 };
 
-const MAX_DEPTH = 40;
+/** A `List` holds objects of its own. */
+function objectsIn(doc: YamlDocument): readonly Node[] {
+  const list = get(doc, doc.root, 'items');
+  const all = isSeq(list) && /List$/.test(textAt(doc, doc.root, 'kind') ?? '') ? items(doc, list) : [doc.root];
+  return all.filter((n) => n !== null);
+}
 
-/** Maps with a list of containers. Aliases are not walked: what they stand for is walked where it stands. */
-function* podSpecs(node: unknown, depth: number): Generator<YAMLMap> {
-  if (depth > MAX_DEPTH) {
-    return;
-  }
-  if (isMap(node)) {
-    if (node.items.some((p) => isScalar(p.key) && p.key.value === 'containers')) {
-      yield node;
+/** Maps that are one container; lists of containers. What runs before, beside and inside them is not the engine. */
+const CONTAINERS: Walk = {
+  wanted: (key) => /^(?:containers|mainContainer|runner)$/.test(key),
+  skipped: (key) =>
+    /^(?:initContainers|ephemeralContainers|exec|lifecycle|status|metadata|data|router|routerConfig|scheduler)$/.test(
+      key,
+    ),
+};
+
+function readPods(doc: YamlDocument, reading: Reading, file: KubernetesFile, object: Node): void {
+  const started = new Set<string>();
+  for (const site of sitesIn(doc, object, CONTAINERS)) {
+    const group = groupOf(site);
+    if (group?.role === 'worker' && started.has(group.leader)) {
+      continue;
     }
-    for (const pair of node.items) {
-      yield* podSpecs(isPair(pair) ? pair.value : undefined, depth + 1);
-    }
-  } else if (isSeq(node)) {
-    for (const item of node.items) {
-      yield* podSpecs(item, depth + 1);
-    }
-  }
-}
-
-interface Context {
-  readonly doc: YamlDocument;
-  readonly reading: Reading;
-  readonly pod: YAMLMap;
-}
-
-function readContainer(c: Context, container: Node | null): void {
-  const image = scalarAt(c.doc, get(c.doc, container, 'image'));
-  const known = image && readImage(image, c.reading.engines);
-  const commandNode = get(c.doc, container, 'command');
-  const argsNode = get(c.doc, container, 'args');
-  if (!container || (!known && !commandNode && !argsNode)) {
-    return;
-  }
-  const environment = environmentOf(c, container);
-  const lookup = lookupIn(environment);
-  const command = commandNode ? wordsOf(c, commandNode, lookup) : undefined;
-  const args = wordsOf(c, argsNode, lookup);
-  const around: Surroundings = { environment: environment.known, hardware: {}, image: known };
-  const found = startInImage(command, args, c.reading.engines, around, image);
-  if (found) {
-    const list = args.length > 0 || !command ? argsNode : commandNode;
-    place(c, container, surrounded(found, found.environment, nearer(hardwareOf(c, container), found.hardware)), list);
-  }
-}
-
-function place(c: Context, container: Node, found: Found, list: Node | null): void {
-  const { doc, reading } = c;
-  const title = textAt(doc, container, 'name') ?? textAt(doc, doc.root, 'metadata', 'name') ?? 'container';
-  const range = nodeRange(doc, container);
-  if (found.kind === 'script') {
-    readScript(reading, found, { form: 'kubernetes', title, range });
-    return;
-  }
-  const insertion = listInsertion(doc, list, 'kubernetes');
-  reading.found(assemble(reading, { form: 'kubernetes', title, range, start: found, shell: false, insertion }));
-}
-
-function wordsOf(c: Context, node: Node | null, lookup: Lookup): readonly Mapped[] {
-  const all = isSeq(node) ? items(c.doc, node) : node ? [node] : [];
-  return all.flatMap((i) => {
-    const text = scalarAt(c.doc, i);
-    return text ? joined(expandKubernetes(text, lookup)) : [];
-  });
-}
-
-interface Environment {
-  readonly known: readonly Variable[];
-  /** Set from a secret, a config map, a field. */
-  readonly elsewhere: ReadonlyMap<string, string>;
-}
-
-function environmentOf(c: Context, container: Node): Environment {
-  const known: Variable[] = [];
-  const elsewhere = new Map<string, string>();
-  const soFar: Lookup = (name) => lookupIn({ known, elsewhere })(name);
-  for (const variable of items(c.doc, get(c.doc, container, 'env'))) {
-    const name = textAt(c.doc, variable, 'name');
-    const value = scalarAt(c.doc, get(c.doc, variable, 'value'));
-    const from = get(c.doc, variable, 'valueFrom');
-    if (name !== undefined && value) {
-      known.push({ name, value: expandKubernetes(value, soFar) });
-    } else if (name !== undefined && from) {
-      elsewhere.set(name, `${name} comes from ${sourceName(c.doc, from)}`);
+    if (readSite(doc, reading, file, site) && group?.role === 'leader') {
+      started.add(group.leader);
     }
   }
-  return { known, elsewhere };
 }
 
-function sourceName(doc: YamlDocument, from: Node): string {
-  const key = entries(doc, from)[0]?.key ?? '';
-  const names: Readonly<Record<string, string>> = { secretKeyRef: 'a secret', configMapKeyRef: 'a config map' };
-  return names[key] ?? 'the cluster';
+/** Leader and worker of one set are the same engine: written twice, started once. */
+function groupOf(site: Site): { readonly role: 'leader' | 'worker'; readonly leader: string } | undefined {
+  const at = site.keys.findIndex((k) => /^(?:leader|worker)(?:Template|Spec)?$/.test(k));
+  if (at === -1) {
+    const template = site.keys.findIndex((k) => k === 'template' || k === 'predictor');
+    return template === -1 ? undefined : { role: 'leader', leader: site.keys.slice(template + 1).join('/') };
+  }
+  const role = site.keys[at]?.startsWith('leader') ? 'leader' : 'worker';
+  return { role, leader: site.keys.slice(at + 1).join('/') };
 }
 
-function lookupIn(environment: Environment): Lookup {
-  return (name) => {
-    const variable = environment.known.findLast((v) => v.name === name);
-    if (!variable) {
-      const unresolved = environment.elsewhere.get(name);
-      return unresolved === undefined ? undefined : { unresolved };
-    }
-    const unresolved = unresolvedIn(variable.value);
-    return unresolved === undefined ? variable.value.text : { unresolved };
+function readSite(doc: YamlDocument, reading: Reading, file: KubernetesFile, site: Site): boolean {
+  const object = objectOf(site);
+  if (file.isReplaced(object)) {
+    return false;
+  }
+  mountConfigs(doc, reading, file, site);
+  const nodes = nodesOf(doc, site);
+  const hardware = times(machineOf(doc, site), nodes);
+  const named = modelOf(doc, file, object);
+  const container = {
+    doc,
+    reading,
+    form: 'kubernetes' as const,
+    node: site.node,
+    title: titleOf(doc, site, object),
+    hardware,
+    config: file,
+    ...assumedIn(doc, reading, site, object),
+    ...(named ? { model: named } : {}),
+    ...roleOf(doc, site, object),
   };
+  return readContainer(container) || scriptsRead(container, file, site);
 }
 
-const GPU_RESOURCE = /^(?:nvidia\.com|amd\.com|gpu\.intel\.com|habana\.ai)\/(?:gpu|i915|xe|gaudi)(?:\.shared)?$/;
-
-/** Labels that name a card: GPU feature discovery, and those of cloud node pools. */
-const GPU_LABELS = [
-  'nvidia.com/gpu.product',
-  'cloud.google.com/gke-accelerator',
-  'gpu.nvidia.com/class',
-  'gpu.nvidia.com/model',
-  'amd.com/gpu.product-name',
-  'k8s.amazonaws.com/accelerator',
-  'eks.amazonaws.com/instance-gpu-name',
-  'karpenter.k8s.aws/instance-gpu-name',
-];
-
-function hardwareOf(c: Context, container: Node): HardwareHint {
-  return { gpu: gpuLabel(c), count: gpuLimit(c, container) };
+/** A container of an LLMInferenceService runs vLLM, and what is said beside it becomes its options. */
+function assumedIn(doc: YamlDocument, reading: Reading, site: Site, object: Node): Partial<Container> {
+  const engine = reading.engines.find((e) => e.id === 'vllm');
+  const head = scalarAt(doc, get(doc, site.node, 'name'));
+  if (!engine || !head || !/^LLMInferenceService/.test(textAt(doc, object, 'kind') ?? '')) {
+    return {};
+  }
+  const options = parallelismIn(doc, reading, engine, site.around);
+  return /^(?:main|vllm)$/.test(head.text)
+    ? { assumed: { engine, head, positionalModel: true }, options }
+    : { options };
 }
 
-function gpuLimit(c: Context, container: Node): HardwareHint['count'] {
-  const all = ['limits', 'requests'].flatMap((k) => entries(c.doc, get(c.doc, container, 'resources', k)));
-  const found = all.find((e) => GPU_RESOURCE.test(e.key));
-  const text = found && scalarAt(c.doc, found.value);
-  return text && /^\d+$/.test(text.text) ? { value: Number(text.text), range: rangeOf(text) } : undefined;
+function titleOf(doc: YamlDocument, site: Site, object: Node): string {
+  const own = textAt(doc, site.node, 'name');
+  const service = site.keys[0] === 'mainContainer' ? site.keys[2] : undefined;
+  return service ?? own ?? textAt(doc, object, 'metadata', 'name') ?? 'container';
 }
 
-function gpuLabel(c: Context): HardwareHint['gpu'] {
-  const selector = entries(c.doc, get(c.doc, c.pod, 'nodeSelector'));
-  const label = selector.find((e) => GPU_LABELS.includes(e.key));
-  const text = label ? scalarAt(c.doc, label.value) : affinityValue(c);
-  return text && { text: text.text, range: rangeOf(text) };
-}
-
-/** The only value of a required node affinity on such a label. */
-function affinityValue(c: Context): Mapped | undefined {
-  const required = get(c.doc, c.pod, 'affinity', 'nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution');
-  for (const term of items(c.doc, get(c.doc, required, 'nodeSelectorTerms'))) {
-    for (const expression of items(c.doc, get(c.doc, term, 'matchExpressions'))) {
-      const values = items(c.doc, get(c.doc, expression, 'values'));
-      if (GPU_LABELS.includes(textAt(c.doc, expression, 'key') ?? '') && values.length === 1) {
-        return scalarAt(c.doc, values[0]);
-      }
+/** Pods that make one engine: the size of a set, the nodes of a service. */
+function nodesOf(doc: YamlDocument, site: Site): number | undefined {
+  for (const map of [site.node, ...site.around]) {
+    const found = numberAt(doc, map, 'leaderWorkerTemplate', 'size') ?? numberAt(doc, map, 'multinode', 'nodeCount');
+    if (found !== undefined) {
+      return found;
     }
   }
   return undefined;
+}
+
+/** A service that only prefills or only decodes; beside a `prefill` of its own it decodes. */
+function roleOf(doc: YamlDocument, site: Site, object: Node): { readonly role?: Launch['role'] } {
+  const said = [site.node, ...site.around].map((m) => textAt(doc, m, 'subComponentType')).find((t) => t !== undefined);
+  const key = site.keys.find((k) => /^(?:prefill|decode|decoder)$/i.test(k)) ?? said ?? '';
+  if (/^prefill/i.test(key)) {
+    return { role: 'prefill' };
+  }
+  return /^decode/i.test(key) || get(doc, object, 'spec', 'prefill') ? { role: 'decode' } : {};
+}
+
+/** The model that the object names beside its containers: where it is stored, what the service is asked for. */
+function modelOf(doc: YamlDocument, file: KubernetesFile, object: Node): Launch['model'] {
+  const stored =
+    scalarAt(doc, get(doc, object, 'spec', 'model', 'uri')) ??
+    scalarAt(doc, get(doc, object, 'spec', 'predictor', 'model', 'storageUri')) ??
+    storageVariable(doc, object) ??
+    scalarAt(doc, get(doc, object, 'spec', 'model', 'name')) ??
+    file.modelFor(object);
+  return stored && modelUri(stored);
+}
+
+/** KServe's own containers name it in a variable. */
+function storageVariable(doc: YamlDocument, object: Node): Mapped | undefined {
+  const containers = items(doc, get(doc, object, 'spec', 'predictor', 'containers'));
+  const all = containers.flatMap((c) => items(doc, get(doc, c, 'env')));
+  const found = all.find((e) => textAt(doc, e, 'name') === 'STORAGE_URI');
+  return found ? scalarAt(doc, get(doc, found, 'value')) : undefined;
 }

@@ -2,7 +2,7 @@
 import type { Node } from 'web-tree-sitter';
 import { assemble } from '../assemble';
 import { readEnvFile } from '../env-file';
-import type { Form, Layer, TextRange } from '../launch';
+import type { Form, Launch, Layer, TextRange } from '../launch';
 import type { Reading } from '../reading';
 import { asText, type Mapped, part, rangeOf, unresolvedIn } from '../text/mapped';
 import type { Lookup } from '../words/expand';
@@ -25,6 +25,9 @@ export interface ScriptPlace {
   readonly title: string;
   /** The launch's range; absent = each command's own. */
   readonly range?: TextRange;
+  /** What the form says beside the script. */
+  readonly model?: Launch['model'];
+  readonly role?: Launch['role'];
 }
 
 interface Context {
@@ -41,6 +44,23 @@ const MAX_DEPTH = 5;
 /** Reads the script inside a command (`bash -c "…"`); asks for the grammar when it is not loaded. */
 export function readScript(reading: Reading, found: Script, place: ScriptPlace): void {
   read({ reading, script: asText(found.script), place, around: found, depth: 0 }, newScope());
+}
+
+/** Scripts that one shell runs one after another: what one sets holds in the next. */
+export function readScripts(
+  reading: Reading,
+  scripts: readonly Mapped[],
+  around: Surroundings,
+  place: ScriptPlace,
+): void {
+  const scope = newScope();
+  for (const { name, value } of around.environment) {
+    scope.variables.set(name, { kind: 'text', text: value });
+    scope.exported.add(name);
+  }
+  for (const script of scripts) {
+    read({ reading, script, place, around: { ...around, environment: [] }, depth: 0 }, scope);
+  }
 }
 
 /** Reads a whole text as a script. */
@@ -88,7 +108,7 @@ function readCommand(c: Context, command: Command): void {
     return;
   }
   const range = c.place.range ?? rangeOf(c.script, command.from, command.to);
-  const place = { form: c.place.form, range, title: command.title ?? c.place.title };
+  const place = { ...c.place, range, title: command.title ?? c.place.title };
   read({ ...c, script: asText(here.script), place, around: here, depth: c.depth + 1 }, newScope());
 }
 
@@ -118,7 +138,8 @@ function withSurroundings(c: Context, command: Command, found: Found): Found {
 function launch(c: Context, command: Command, start: Start): void {
   const range = c.place.range ?? rangeOf(c.script, command.from, command.to);
   const title = command.title ?? c.place.title;
-  c.reading.found(assemble(c.reading, { form: c.place.form, title, range, start, shell: true }));
+  const { form, model, role } = c.place;
+  c.reading.found(assemble(c.reading, { form, title, range, start, shell: true, model, role }));
 }
 
 const RUNS_INPUT = /(?:^|\/)(?:ba|z|da|k)?sh$|(?:^|\/)(?:ssh|sbatch|qsub)$/;

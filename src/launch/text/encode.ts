@@ -10,6 +10,10 @@ export interface Encoded {
 
 /** `layers` are outermost first, so the innermost is applied first. Undefined when a layer cannot hold the value. */
 export function encode(source: string, range: TextRange, layers: readonly Layer[], value: string): Encoded | undefined {
+  if (/\{[{%]/.test(value) && layers.some((l) => l.kind.startsWith('yaml'))) {
+    // It would be read as a template.
+    return undefined;
+  }
   let at: Encoded | undefined = { range, text: value };
   for (const layer of [...layers].reverse()) {
     at = at && ENCODERS[layer.kind](at, layer, source);

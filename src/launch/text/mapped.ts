@@ -48,6 +48,12 @@ export function unit(text: string, where: TextRange): Mapped {
   return { text, segments, layers: NO_LAYERS, extent: where };
 }
 
+/** The same for a text that cannot be known. */
+export function unknown(text: string, where: TextRange, unresolved: string): Mapped {
+  const segments = [segment(0, text.length, where.start, where.end, false, undefined, unresolved)];
+  return { text, segments, layers: NO_LAYERS, extent: where };
+}
+
 /** Where decoded characters `from`…`to` are written. Quotes are left out when both ends stand inside the same ones. */
 export function rangeOf(m: Mapped, from = 0, to = m.text.length): TextRange {
   const first = from === to ? segmentAround(m, from) : segmentAt(m, from);
@@ -120,8 +126,8 @@ export function finish(b: Builder, layers: readonly Layer[], extent: TextRange):
   return { text: b.text, segments: b.segments, layers, extent };
 }
 
-/** Adds decoded characters `from`…`to` of `m`; inside quotes when `span` is given. */
-export function addPart(b: Builder, m: Mapped, from: number, to: number, span?: Span): void {
+/** Adds decoded characters `from`…`to` of `m`; inside quotes when `span` is given, perhaps not there when `maybe` is. */
+export function addPart(b: Builder, m: Mapped, from: number, to: number, span?: Span, maybe?: string): void {
   for (let i = indexOfSegment(m, from); i < m.segments.length; i++) {
     const s = m.segments[i] as Segment;
     if (s.at >= to) {
@@ -133,7 +139,8 @@ export function addPart(b: Builder, m: Mapped, from: number, to: number, span?: 
       const start = s.exact ? s.start + left : s.start;
       const end = s.exact ? s.start + right : s.end;
       const at = b.text.length;
-      push(b, segment(at, right - left, start, end, s.exact, span ?? s.span, s.unresolved, s.maybe, s.outer));
+      const perhaps = s.maybe ?? maybe;
+      push(b, segment(at, right - left, start, end, s.exact, span ?? s.span, s.unresolved, perhaps, s.outer));
       b.text += m.text.slice(s.at + left, s.at + right);
     }
   }
@@ -187,6 +194,28 @@ export function part(m: Mapped, from: number, to: number): Mapped {
   const b = builder();
   addPart(b, m, from, to);
   return finish(b, m.layers, rangeOf(m, from, to));
+}
+
+/** The same with what cannot be known filled in, where `fill` knows it after all. */
+export function refilled(m: Mapped, fill: (where: TextRange) => string | undefined): Mapped {
+  if (m.segments.every((s) => s.unresolved === undefined)) {
+    return m;
+  }
+  const b = builder();
+  for (const s of m.segments) {
+    const text = s.unresolved === undefined ? undefined : fill(s);
+    if (text === undefined) {
+      addPart(b, m, s.at, s.at + s.length);
+    } else {
+      addUnit(b, text, s);
+    }
+  }
+  return finish(b, m.layers, m.extent);
+}
+
+/** The same text, but it may not be there. */
+export function asMaybe(m: Mapped, reason: string): Mapped {
+  return { ...m, segments: m.segments.map((s) => ({ ...s, maybe: s.maybe ?? reason })) };
 }
 
 /** The word as a text of its own (`bash -c "…"`): its quotes become a layer around it, or around each of its parts. */

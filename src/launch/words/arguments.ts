@@ -37,7 +37,7 @@ export function readArguments(input: ArgumentWords, engine: LaunchEngine, positi
       i = read.next;
     } else {
       if (positionalModel && !model && isPlausibleModel(word)) {
-        model = positional(word);
+        model = positional(input, word);
         options.push(modelOption(input, word, engine));
       }
       i++;
@@ -58,9 +58,12 @@ const isPlausibleModel = (word: Mapped): boolean =>
   !/[:;,[]$/.test(word.text) &&
   (unresolvedIn(word) === undefined || /MODEL|[{(]|^\$[0-9]/i.test(word.text));
 
-function positional(word: Mapped): NonNullable<Arguments['model']> {
+function positional(input: ArgumentWords, word: Mapped): NonNullable<Arguments['model']> {
   const unresolved = unresolvedIn(word);
-  return { text: word.text, range: rangeOf(word), ...(unresolved === undefined ? {} : { unresolved }) };
+  const range = rangeOf(word);
+  return unresolved === undefined
+    ? { text: word.text, range }
+    : { text: input.text.slice(range.start, range.end), range, unresolved };
 }
 
 function modelOption(input: ArgumentWords, word: Mapped, engine: LaunchEngine): LaunchOption {

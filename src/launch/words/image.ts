@@ -14,7 +14,8 @@ export function readImage(word: Mapped, engines: readonly LaunchEngine[]): Image
   if (!engine) {
     return undefined;
   }
-  const version = imageVersion(word, engine);
+  // Images of what stands around the engine are tagged with its own version.
+  const version = /(?:^|\/)(?:ai-dynamo|lmcache|llm-d)\//.test(name) ? undefined : imageVersion(word, engine);
   return version ? { engine, version } : { engine };
 }
 

@@ -1,5 +1,6 @@
 /** Where an option that is not written can be added, in the manner of the ones that are. */
 import type { Insertion, LaunchOption, Layer } from '../launch';
+import { maybeIn } from '../text/mapped';
 import type { ArgumentWords } from './arguments';
 import { rolloutNames } from './hydra';
 import type { Start } from './start';
@@ -13,7 +14,8 @@ export function wordInsertion(
   if (!input.shell) {
     return undefined;
   }
-  const last = start.words.at(-1);
+  // Not where only one branch would have it.
+  const last = start.words.findLast((w) => maybeIn(w) === undefined);
   const at = last ? last.extent.end : start.head.end;
   const around = [...(last?.layers ?? []), ...(last?.segments.at(-1)?.outer ?? [])];
   // Behind a name that stands for the last word there is no text to write on.

@@ -1,6 +1,7 @@
 /** A YAML text as documents, each parsed by itself and tolerantly; what is too big or too deep is not parsed. */
 import { type Alias, type Document, isAlias, isCollection, isPair, type Node, parseDocument } from 'yaml';
 import type { TextRange } from '../launch';
+import { type Template, templateOf } from './template';
 
 /** Beyond these a document is not parsed. */
 const MAX_LENGTH = 2 * 1024 * 1024;
@@ -13,6 +14,8 @@ export interface YamlDocument {
   readonly base: number;
   readonly end: number;
   readonly root: Node | null;
+  /** Set where the text holds templates. */
+  readonly template?: Template;
   readonly errors: readonly { readonly message: string; readonly range: TextRange }[];
   /** What an alias stands for. */
   target(alias: Alias): Node | undefined;
@@ -35,11 +38,21 @@ function* separators(text: string): Generator<number> {
   }
 }
 
+/** Where the text of a block scalar stands, without its header: parsed there, every place is right as it is. */
+export function contentRange(text: string, scalar: TextRange): TextRange | undefined {
+  const newline = text.indexOf('\n', scalar.start);
+  const isBlock = /^\|/.test(text.slice(scalar.start, scalar.start + 1));
+  return isBlock && newline !== -1 && newline < scalar.end ? { start: newline + 1, end: scalar.end } : undefined;
+}
+
 export function parseYaml(text: string, range: TextRange): YamlDocument {
-  const part = range.start === 0 && range.end === text.length ? text : text.slice(range.start, range.end);
+  const template = templateOf(text);
+  const source = template?.text ?? text;
+  const part = range.start === 0 && range.end === text.length ? source : source.slice(range.start, range.end);
   const { root, errors, target } = remembered(part);
   const placed = errors.map((e) => ({ message: e.message, range: shift(e.range, range.start) }));
-  return { text, base: range.start, end: range.end, root, errors: placed, target };
+  const made = template ? { template } : {};
+  return { text, base: range.start, end: range.end, root, errors: placed, target, ...made };
 }
 
 /** What depends on the document's own text alone. */

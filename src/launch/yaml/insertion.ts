@@ -1,7 +1,8 @@
 /** Adding an item to a list of words, in the manner of the items that stand there. */
-import { isMap, isSeq, type Node } from 'yaml';
-import type { Insertion, LayerKind } from '../launch';
+import { isMap, isSeq, type Node, type YAMLMap } from 'yaml';
+import type { Insertion, LayerKind, Spelling, TextRange } from '../launch';
 import type { YamlDocument } from './document';
+import { conditionAt } from './template';
 import { nodeRange } from './view';
 
 /** `outer` = the expansion that the list's texts go through. */
@@ -9,8 +10,16 @@ export function listInsertion(doc: YamlDocument, list: Node | null, outer: Layer
   if (!isSeq(list) || list.items.length === 0) {
     return undefined;
   }
-  const last = nodeRange(doc, list.items.at(-1) as Node);
-  const written = doc.text.slice(nodeRange(doc, list).start, last.end);
+  const whole = nodeRange(doc, list);
+  // Not where a template would have it under a condition.
+  const sure = (list.items as Node[]).findLast(
+    (i) => !doc.template || !conditionAt(doc.template, whole.start, nodeRange(doc, i).start),
+  );
+  if (!sure) {
+    return undefined;
+  }
+  const last = nodeRange(doc, sure);
+  const written = doc.text.slice(whole.start, last.end);
   const equals =
     (written.match(/--[\w.-]+=/g)?.length ?? 0) * 2 > (written.match(/(?:^|[\s"'])--?[a-zA-Z]/g)?.length ?? 0);
   return list.flow ? flowInsertion(last.end, equals, outer) : blockInsertion(doc, last.start, last.end, equals, outer);
@@ -79,25 +88,80 @@ export function endOfItem(text: string, end: number): number {
   return /^[ \t\r]*(?:[ \t]#.*)?$/.test(rest) ? end + rest.trimEnd().length : end;
 }
 
+/** A list of arguments of its own, after the line of what says which engine runs. */
+export function argsInsertion(
+  doc: YamlDocument,
+  map: YAMLMap,
+  key: string,
+  beside: TextRange,
+  outer: LayerKind,
+): Insertion | undefined {
+  const indent = map.flow ? undefined : keyIndent(doc, map, beside.start);
+  if (indent === undefined) {
+    return undefined;
+  }
+  const at = endOfItem(doc.text, beside.end);
+  return { at, text: `${eolOf(doc.text)}${indent}${key}: ["--{name}={value}"]`, layers: layersAt(at, outer) };
+}
+
+/** White space before the map's keys; undefined where the place is in none of its own lines. */
+function keyIndent(doc: YamlDocument, map: YAMLMap, within: number): string | undefined {
+  const holds = map.items.some((pair) => {
+    const value = pair.value as Node | null;
+    const range = value?.range ? nodeRange(doc, value) : undefined;
+    return range !== undefined && range.start <= within && within <= range.end;
+  });
+  const first = map.items[0]?.key as Node | undefined;
+  return holds && first?.range ? columnOf(doc.text, first.range[0] + doc.base) : undefined;
+}
+
 function columnOf(text: string, at: number): string | undefined {
   const before = text.slice(text.lastIndexOf('\n', at - 1) + 1, at).replace('\uFEFF', '');
   return /^[ ]*(?:- +)*$/.test(before) ? before.replaceAll('-', ' ') : undefined;
 }
 
 /** Another key of a map of options, in the manner of its keys. */
-export function keyInsertion(doc: YamlDocument, map: Node | null): Insertion | undefined {
+export function keyInsertion(doc: YamlDocument, map: Node | null, spelling?: Spelling): Insertion | undefined {
   const first = isMap(map) ? (map.items[0]?.key as Node | undefined) : undefined;
   if (!isMap(map) || !first?.range) {
     return undefined;
   }
   const end = nodeRange(doc, map).end;
+  const spelled = spelling ? { spelling } : {};
   if (map.flow) {
     const at = end - 1;
     const layers = [{ kind: 'yaml-double' as const, range: { start: at, end: at } }];
-    return doc.text[at] === '}' ? { at, text: ', {name}: "{value}"', layers } : undefined;
+    return doc.text[at] === '}' ? { at, text: ', {name}: "{value}"', layers, ...spelled } : undefined;
   }
   const indent = columnOf(doc.text, first.range[0] + doc.base);
   const at = endOfItem(doc.text, end);
   const layers = [{ kind: 'yaml-typed' as const, range: { start: at, end: at } }];
-  return indent === undefined ? undefined : { at, text: `${eolOf(doc.text)}${indent}{name}: {value}`, layers };
+  return indent === undefined
+    ? undefined
+    : { at, text: `${eolOf(doc.text)}${indent}{name}: {value}`, layers, ...spelled };
+}
+
+/** Another `- name: X` with its `value:`, or another key where variables are a map. */
+export function variableItemInsertion(doc: YamlDocument, env: Node | null): Insertion | undefined {
+  if (isMap(env)) {
+    const made = env.flow ? undefined : keyInsertion(doc, env);
+    return (
+      made && {
+        ...made,
+        text: made.text.replace('{value}', '"{value}"'),
+        layers: layersAt(made.at, 'yaml-double').slice(0, 1),
+      }
+    );
+  }
+  if (!isSeq(env) || env.flow || env.items.length === 0) {
+    return undefined;
+  }
+  const last = nodeRange(doc, env.items.at(-1) as Node);
+  const dash = dashBefore(doc.text, last.start);
+  if (dash === undefined) {
+    return undefined;
+  }
+  const at = endOfItem(doc.text, last.end);
+  const lead = `${eolOf(doc.text)}${indentOf(doc.text, dash)}`;
+  return { at, text: `${lead}- name: {name}${lead}  value: "{value}"`, layers: layersAt(at, 'kubernetes') };
 }

@@ -1,8 +1,9 @@
 /** Where each character of a YAML scalar's value is written: quotes, escapes, folded and literal blocks. */
 import type { Scalar } from 'yaml';
 import type { LayerKind } from '../launch';
-import { addExact, addUnit, type Builder, builder, finish, type Mapped, plainText } from '../text/mapped';
+import { addExact, addPart, addUnit, type Builder, builder, finish, type Mapped, plainText } from '../text/mapped';
 import type { YamlDocument } from './document';
+import { asWord, conditionAt, isMasked, stretches, type Template } from './template';
 
 const KINDS: Readonly<Record<string, LayerKind>> = {
   PLAIN: 'yaml-plain',
@@ -14,6 +15,33 @@ const KINDS: Readonly<Record<string, LayerKind>> = {
 
 /** `plain` says what kind of layer an unquoted scalar is. */
 export function scalarText(doc: YamlDocument, node: Scalar, plain: LayerKind = 'yaml-plain'): Mapped {
+  const read = written(doc, node, plain);
+  return doc.template ? filled(doc.text, doc.template, read) : read;
+}
+
+/** What a template prints is not known, and what it prints under a condition may not be there. */
+function filled(text: string, template: Template, m: Mapped): Mapped {
+  const b = builder();
+  for (const s of m.segments) {
+    const decoded = m.text.slice(s.at, s.at + s.length);
+    for (const { from, to, kind } of isMasked(decoded)
+      ? stretches(decoded)
+      : [{ from: 0, to: s.length, kind: 'plain' }]) {
+      const where = s.exact ? { start: s.start + from, end: s.start + to } : { start: s.start, end: s.end };
+      if (kind === 'prints') {
+        const shown = text.slice(where.start, where.end);
+        addUnit(b, asWord(shown), where, { unresolved: `a template fills in ${shown.replace(/\s+/g, ' ')}` });
+      } else if (kind === 'plain') {
+        const condition = conditionAt(template, m.extent.start, where.start)?.reason;
+        addPart(b, m, s.at + from, s.at + to, undefined, condition);
+      }
+    }
+  }
+  return finish(b, m.layers, m.extent);
+}
+
+function written(doc: YamlDocument, node: Scalar, plain: LayerKind): Mapped {
+  const source = doc.template?.text ?? doc.text;
   const value = String(node.value ?? '');
   const kind = KINDS[node.type ?? 'PLAIN'] ?? 'yaml-plain';
   const start = (node.range?.[0] ?? 0) + doc.base;
@@ -21,12 +49,13 @@ export function scalarText(doc: YamlDocument, node: Scalar, plain: LayerKind = '
   const layers = [{ kind: kind === 'yaml-plain' ? plain : kind, range: { start, end } }];
   const quote = kind === 'yaml-single' || kind === 'yaml-double' ? 1 : 0;
   const inner = { start: start + quote, end: Math.max(start + quote, end - quote) };
-  if (kind !== 'yaml-block' && inner.end - inner.start === value.length && doc.text.startsWith(value, inner.start)) {
-    return { ...plainText(doc.text, inner.start, inner.end, layers), extent: { start, end } };
+  if (kind !== 'yaml-block' && inner.end - inner.start === value.length && source.startsWith(value, inner.start)) {
+    return { ...plainText(source, inner.start, inner.end, layers), extent: { start, end } };
   }
-  const from = kind === 'yaml-block' ? afterHeader(doc.text, start, end) : inner.start;
+  const from = kind === 'yaml-block' ? afterHeader(source, start, end) : inner.start;
   const b = builder();
-  align({ source: doc.text, value, kind, end: inner.end }, from, b);
+  const joint = node.type === 'BLOCK_FOLDED' ? ' ' : '\n';
+  align({ source, value, kind, end: inner.end, joint, blanks: doc.template?.blanks ?? [] }, from, b);
   return finish(b, layers, { start, end });
 }
 
@@ -41,6 +70,10 @@ interface Pairing {
   readonly value: string;
   readonly kind: LayerKind;
   readonly end: number;
+  /** What parts two lines. */
+  readonly joint: string;
+  /** Lines of templates that are not there when the text is used. */
+  readonly blanks: Template['blanks'];
 }
 
 /**
@@ -75,8 +108,9 @@ function addStep(p: Pairing, b: Builder, at: number, v: number, step: Step): voi
     return;
   }
   const where = { start: at, end: at + step.source };
-  const text = p.value.slice(v, v + step.value);
-  if (step.exact) {
+  const gone = p.kind === 'yaml-block' && p.blanks.some((l) => l.start >= at && l.start < where.end);
+  const text = gone ? p.joint : p.value.slice(v, v + step.value);
+  if (step.exact && !gone) {
     addExact(b, text, where);
   } else {
     addUnit(b, text, where);

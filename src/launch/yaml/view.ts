@@ -4,6 +4,7 @@ import type { TextRange } from '../launch';
 import type { Mapped } from '../text/mapped';
 import type { YamlDocument } from './document';
 import { scalarText } from './scalar';
+import { isMasked } from './template';
 
 /** A chain of aliases or merges longer than this is cut. */
 const MAX_CHAIN = 50;
@@ -101,7 +102,17 @@ export function scalarAt(doc: YamlDocument, node: unknown): Mapped | undefined {
 
 export function textAt(doc: YamlDocument, node: unknown, ...path: readonly string[]): string | undefined {
   const found = get(doc, node, ...path);
-  return isScalar(found) ? String(found.value ?? '') : undefined;
+  if (!isScalar(found)) {
+    return undefined;
+  }
+  const text = String(found.value ?? '');
+  return doc.template && isMasked(text) ? shown(doc, found) : text;
+}
+
+/** With its templates as they are written. */
+function shown(doc: YamlDocument, node: Scalar): string {
+  const { start, end } = nodeRange(doc, node);
+  return doc.text.slice(start, end).replace(/^(["'])(.*)\1$/s, '$2');
 }
 
 /** Source range of a node, without trailing comments and line ends. */

@@ -99,6 +99,10 @@ test.each(whole)('$name: any text at the place of one that is there', async ({ n
       }
       const after = read(apply(text, edits), name, all).launches[i];
       const found = after && optionOf(after, option);
+      if (found?.unresolved !== undefined && found.unresolved === optionOf(launch, option)?.unresolved) {
+        // Written in one branch only, and still so.
+        return;
+      }
       const spec = found?.spec as OptionSpec;
       expect(found?.value ?? found?.error ?? found?.unresolved, apply(text, edits)).toBe(readBack(spec, wanted));
       expectOnly(launch, after, option);

@@ -58,6 +58,7 @@ export function picture(text: string, result: ReadResult): string {
     ...shown(text, l),
     ...(l.hardware.gpu ? [`gpu ${l.hardware.gpu.text} «${cut(l.hardware.gpu.range)}»`] : []),
     ...(l.hardware.count ? [`count ${l.hardware.count.value} «${cut(l.hardware.count.range)}»`] : []),
+    ...(l.hardware.nodes ? [`nodes ${l.hardware.nodes}`] : []),
     ...[...l.environment].map(([k, v]) => `env ${k}=${v}`),
     ...l.directives.map((d) => `directive ${d.key}=${d.value} «${cut(d.valueRange)}»`),
   ]);

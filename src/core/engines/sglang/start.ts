@@ -8,7 +8,7 @@ import type { StartWords } from '../engine';
 export const SGLANG_START: StartWords = {
   names: ['sglang'],
   commands: [['sglang', 'serve']],
-  modules: ['sglang.launch_server', 'sglang_router.launch_server'],
+  modules: ['sglang.launch_server', 'sglang_router.launch_server', 'dynamo.sglang'],
   images: [/(?:^|\/)(?:[a-z0-9.]+-)*sglang(?:-[a-z0-9.]+)*$/i],
   imageEntry: [],
   modelOption: 'model-path',

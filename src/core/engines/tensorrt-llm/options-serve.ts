@@ -9,6 +9,7 @@ const OR_NONE = ['None'] as const;
 const MODEL: readonly OptionSpec[] = tableOf(SERVE, [
   {
     name: 'model',
+    aliases: ['model_path'],
     role: 'model',
     type: 'string',
     defaults: [{ text: 'none: it must be given' }],
@@ -184,7 +185,12 @@ const TRITON: readonly OptionSpec[] = tableOf(
 );
 
 const PLAIN: readonly OptionSpec[] = plainTable(SERVE, [
-  ['config', 'string', 'YAML file of LLM-API options; it wins over the flags.', { aliases: ['extra_llm_api_options'] }],
+  [
+    'config',
+    'string',
+    'YAML file of LLM-API options; it wins over the flags.',
+    { aliases: ['extra_llm_api_options', 'extra_engine_args'] },
+  ],
   ['tokenizer', 'string', 'Tokenizer to use in place of the model’s.'],
   ['host', 'string', 'Address to listen on.', { defaults: [{ value: 'localhost' }] }],
   ['port', 'int', 'Port to listen on.', { defaults: [{ value: 8000 }] }],

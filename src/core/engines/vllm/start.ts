@@ -18,6 +18,7 @@ export const VLLM_START: StartWords = {
     'vllm.entrypoints.api_server',
     'vllm.entrypoints.cli.main serve',
     'vllm.entrypoints.grpc_server',
+    'dynamo.vllm',
   ],
   images: [
     /(?:^|\/)(?:[a-z0-9.]+-)*vllm(?:-[a-z0-9.]+)*-openai(?:-[a-z0-9.]+)*$/i,
