@@ -16,9 +16,9 @@ const OPTIONS = ['engine_config', 'engine_args'];
 export const bentoml: YamlForm = {
   kind: 'yaml',
   form: 'bentoml',
-  names: /(?:^|[\\/])(?:recipe|bentofile|bento)\.ya?ml$/i,
   recognises: (keys, reading) =>
     reading.input.form === 'bentoml' ||
+    (/(?:^|[\\/])recipe\.ya?ml$/i.test(reading.input.name) && reading.text.includes('engine_config')) ||
     (keys.has('engine_config') && (keys.has('service_config') || keys.has('project'))),
   read: (doc, reading) => {
     const root = isMap(doc.root) ? doc.root : null;

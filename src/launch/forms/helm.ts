@@ -20,28 +20,14 @@ import { countOf, machineOf } from './machine';
 import { modelUri } from './model-uri';
 import { parallelismIn } from './parallelism';
 
-const KEYS = [
-  'servingEngineSpec',
-  'modelArtifacts',
-  'decode',
-  'prefill',
-  'image',
-  'images',
-  'vllm',
-  'sglang',
-  'catalog',
-  'models',
-];
-
 export const helm: YamlForm = {
   kind: 'yaml',
   form: 'helm',
-  names: /(?:^|[\\/])values(?:[.-][\w.-]*)?\.ya?ml$/i,
   recognises: (keys, reading) =>
     reading.input.form === 'helm' ||
     keys.has('servingEngineSpec') ||
     keys.has('modelArtifacts') ||
-    (/\.gotmpl$|(?:^|[\\/])values[\w.-]*\.ya?ml/.test(reading.input.name) && KEYS.some((k) => keys.has(k))),
+    /(?:^|[\\/])values(?:[.-][\w.-]*)?\.(?:ya?ml|gotmpl)$/i.test(reading.input.name),
   read: (doc, reading) => readHelmValues(doc, doc.root, reading),
 };
 
