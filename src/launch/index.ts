@@ -6,6 +6,7 @@ import type { LaunchEngine } from './engines';
 import { FORMS } from './forms';
 import type { FormReader, TextForm, YamlForm } from './forms/form';
 import type { Launch, ReadInput, ReadResult, TextRange } from './launch';
+import { remembered } from './memory';
 import { mentionsEngine } from './mentions';
 import { type Collected, type Reading, startReading } from './reading';
 import { readScript } from './shell/script';
@@ -15,7 +16,10 @@ import { contentRange, documentRanges, parseYaml, type YamlDocument } from './ya
 
 export type { LaunchEngine } from './engines';
 
-export function readLaunches(input: ReadInput, engines: readonly LaunchEngine[] = ENGINES): ReadResult {
+export const readLaunches = (input: ReadInput, engines: readonly LaunchEngine[] = ENGINES): ReadResult =>
+  remembered(input, engines, (asked) => readAll(asked, engines));
+
+function readAll(input: ReadInput, engines: readonly LaunchEngine[]): ReadResult {
   const reading = startReading(input, engines, readEmbedded);
   readForms(reading);
   const launches = withDirectives(reading, serversOf(inOrder(reading.launches)));

@@ -8,6 +8,7 @@ import { ROOT } from '../../scripts/lib/paths.mjs';
 import { node } from '../../scripts/lib/run.mjs';
 import { calibrate, inTurns } from './measure.mjs';
 import { poolBench } from './pool.mjs';
+import { readingBench } from './reading.mjs';
 
 const SAMPLE = 'samples/vllm/llama-3.1-70b-8xh100.compose.yaml';
 const ROAD_LIMIT = 1.5;
@@ -24,6 +25,7 @@ if ((await node('esbuild.mjs')).code !== 0) {
 await road();
 commandLine();
 activation();
+table.push(...(await readingBench()));
 table.push(...(await poolBench()));
 for (const { what, figure, limit, broken } of table) {
   console.log(`${broken ? 'BROKEN' : 'ok    '} ${what.padEnd(36)} ${figure}  (${limit})`);
@@ -49,7 +51,8 @@ async function road() {
   const { planText, parseDocument } = createRequire(import.meta.url)(outfile);
   const text = fs.readFileSync(path.join(ROOT, SAMPLE), 'utf8');
   let n = 0;
-  const plan = () => planText({ text, name: SAMPLE }, {});
+  // A comment that differs: the text is read anew, and its launch is the one that is known.
+  const plan = () => planText({ text: `${text}# ${n++}\n`, name: SAMPLE }, {});
   // Another length each time: a launch that did not change is not planned again, and this one has always changed.
   const planChanged = () => planText({ text: text.replace('8192', String(1024 + (n++ % 100_000))), name: SAMPLE }, {});
   const parse = () => parseDocument(text);
