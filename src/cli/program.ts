@@ -27,6 +27,11 @@ const FORMS = [
   'vllm-config',
   'triton',
   'python',
+  'notebook',
+  'dockerfile',
+  'makefile',
+  'justfile',
+  'markdown',
 ] as const;
 
 const EXITS = `

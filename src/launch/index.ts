@@ -4,11 +4,11 @@ import { serversOf } from './clients';
 import { withDirectives } from './directive';
 import type { LaunchEngine } from './engines';
 import { FORMS } from './forms';
-import type { FormReader, TextForm, YamlForm } from './forms/form';
+import { baseName, type FormReader, type TextForm, type YamlForm } from './forms/form';
 import type { Launch, ReadInput, ReadResult, TextRange } from './launch';
 import { remembered } from './memory';
 import { mentionsEngine } from './mentions';
-import { type Collected, type Reading, startReading } from './reading';
+import { type Collected, type ReadFenced, type Reading, startReading } from './reading';
 import { readScript } from './shell/script';
 import { type Mapped, plainText } from './text/mapped';
 import type { Surroundings } from './words/start';
@@ -20,7 +20,7 @@ export const readLaunches = (input: ReadInput, engines: readonly LaunchEngine[] 
   remembered(input, engines, (asked) => readAll(asked, engines));
 
 function readAll(input: ReadInput, engines: readonly LaunchEngine[]): ReadResult {
-  const reading = startReading(input, engines, readEmbedded);
+  const reading = startReading(input, engines, readEmbedded, readFenced);
   readForms(reading);
   const launches = withDirectives(reading, serversOf(inOrder(reading.launches)));
   return {
@@ -28,6 +28,40 @@ function readAll(input: ReadInput, engines: readonly LaunchEngine[]): ReadResult
     problems: reading.problems,
     needs: { grammars: [...reading.grammars], files: [...reading.files] },
   };
+}
+
+/** A launch in a part of a file is the file's: its form, and the part's title unless it has one of its own. */
+const readFenced: ReadFenced = (reading, language, part, form, title) => {
+  const whole = baseName(reading.input.name);
+  const found = (launch: Launch) =>
+    reading.found({ ...launch, form, title: launch.title === whole ? title : launch.title });
+  const { form: _, ...input } = reading.input;
+  const inner: Reading = { ...reading, found, input };
+  if (/^(?:ya?ml|json)$/.test(language)) {
+    fencedYaml(inner, part.extent);
+  } else {
+    FORMS.filter(isText)
+      .find((f) => f.fences?.includes(language))
+      ?.read(inner, part);
+  }
+};
+
+function fencedYaml(reading: Reading, part: TextRange): void {
+  const shifted = documentRanges(reading.text.slice(part.start, part.end)).map(({ start, end }) => ({
+    start: part.start + start,
+    end: part.start + end,
+  }));
+  const known = shifted.flatMap((range) => {
+    const form = recogniseYaml(reading, range);
+    return form ? [{ form, doc: parseYaml(reading.text, range) }] : [];
+  });
+  for (const { form, doc } of known) {
+    form.read(
+      doc,
+      reading,
+      known.map((k) => k.doc),
+    );
+  }
 }
 
 /** As they stand in the text; a function's body is read when it is called. */

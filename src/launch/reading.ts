@@ -25,6 +25,8 @@ export interface Reading {
   found(launch: Launch): void;
   /** Reads a text that stands in a block scalar of this one as a file of that name. */
   embedded(name: string, block: Mapped, surroundings: Surroundings): void;
+  /** Reads part of the text as another form does: by the info string of a fence, or the language of a cell. */
+  fenced(language: string, part: Mapped, form: Form, title: string): void;
   /** Whether a launch found so far stands on a line of this range. */
   touches(range: TextRange): boolean;
 }
@@ -60,11 +62,14 @@ export interface Collected {
 }
 
 type Embedded = (reading: Reading & Collected, ...of: Parameters<Reading['embedded']>) => void;
+/** Reads a part of a text by another form: the list of forms knows which. */
+export type ReadFenced = (reading: Reading, ...of: Parameters<Reading['fenced']>) => void;
 
 export function startReading(
   input: ReadInput,
   engines: readonly LaunchEngine[],
   embedded: Embedded,
+  readFenced: ReadFenced,
 ): Reading & Collected {
   const launches: Launch[] = [];
   const problems: Problem[] = [];
@@ -106,6 +111,9 @@ export function startReading(
       launches.push(launch);
     },
     embedded: (...of) => embedded(reading, ...of),
+    fenced(...of) {
+      readFenced(this, ...of);
+    },
     touches: (range) => {
       lines ??= linesOf(input.text);
       const [first, last] = [lines.line(range.start), lines.line(range.end)];

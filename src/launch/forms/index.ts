@@ -2,15 +2,20 @@
 import { bentoml } from './bentoml';
 import { ci } from './ci';
 import { compose } from './compose';
+import { dockerfile } from './dockerfile';
 import { dstack } from './dstack';
 import { envFile } from './env';
 import type { FormReader } from './form';
 import { helm } from './helm';
+import { justfile } from './justfile';
 import { kubernetes } from './kubernetes';
 import { llamaPreset } from './llama-preset';
 import { llamaSwap } from './llama-swap';
 import { localai } from './localai';
+import { makefile } from './makefile';
+import { markdown } from './markdown';
 import { modelfile } from './modelfile';
+import { notebook } from './notebook';
 import { python } from './python';
 import { rayServe } from './ray-serve';
 import { shell } from './shell';
@@ -27,6 +32,11 @@ import { vllmConfig } from './vllm-config';
 export const FORMS: readonly FormReader[] = [
   shell,
   python,
+  notebook,
+  dockerfile,
+  makefile,
+  justfile,
+  markdown,
   triton,
   modelfile,
   systemd,

@@ -9,7 +9,7 @@ export const shell: TextForm = {
   form: 'shell',
   names: /\.(?:sh|bash|zsh|ksh|command|sbatch|slurm)$/i,
   recognises: (head) => /^\uFEFF?#!.*\b(?:ba|z|k|da)?sh\b/.test(head),
-  fences: ['sh', 'bash', 'shell', 'zsh', 'ksh', 'fish'],
+  fences: ['', 'console', 'shell-session', 'terminal', 'sh', 'bash', 'shell', 'zsh', 'ksh', 'fish'],
   read: (reading, part) => {
     if (mentionsEngine(part.text, reading.engines)) {
       readShell(reading, part, { form: 'shell', title: baseName(reading.input.name) });

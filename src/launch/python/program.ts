@@ -12,7 +12,7 @@ import { callOptions, type EngineCall, engineCall } from './calls';
 import { hardwareOf } from './hardware';
 import { enterFunction, type Runner, runProgram } from './run';
 import { newScope, type Scope } from './scope';
-import { asWord, type Given, nodeRange, type Placed } from './values';
+import { aroundNode, asWord, type Given, nodeRange, type Placed } from './values';
 
 export interface ProgramPlace {
   readonly form: Form;
@@ -183,7 +183,7 @@ function readCommand(c: Context, command: CommandSeen): void {
   }
   const ends = words.map((w) => w.extent.end).filter((e) => e >= start.head.start);
   const range = { start: start.head.start, end: Math.max(start.head.end, ...ends.slice(0, 1000)) };
-  const insertion = itemInsertion(c, command.items);
+  const insertion = itemInsertion(command.items);
   c.launches.push(assemble(c.reading, { form: c.place.form, title, range, start, shell: false, insertion }));
 }
 
@@ -198,10 +198,10 @@ function readScripts(c: Context): void {
 }
 
 /** After the last element, where a literal stands there; in a notebook the quotes would need quotes. */
-function itemInsertion(c: Context, items: readonly Placed[]): Insertion | undefined {
+function itemInsertion(items: readonly Placed[]): Insertion | undefined {
   const last = items.at(-1);
   const layer = last?.layers.at(-1);
-  if (!last || layer?.kind !== 'python-string' || last.layers.length > 1 || c.script.layers.length > 0) {
+  if (!last || layer?.kind !== 'python-string' || last.layers.length > 1) {
     return undefined;
   }
   const at = layer.range.end;
@@ -247,7 +247,7 @@ function readCall(c: Context, r: Runner, engine: EngineCall, node: Node, args: G
 function keywordInsertion(c: Context, { call }: EngineCall, node: Node): Insertion | undefined {
   const list = node.childForFieldName('arguments');
   const args = list?.namedChildren.filter((n) => n !== null && n.type !== 'comment') ?? [];
-  if (!list || call.only || c.script.layers.length > 0) {
+  if (!list || call.only || aroundNode(c.script, list).length > 0) {
     return undefined;
   }
   const last = args.at(-1);

@@ -64,8 +64,8 @@ export function readScripts(
 }
 
 /** Reads a whole text as a script. */
-export function readShell(reading: Reading, script: Mapped, place: ScriptPlace): void {
-  read({ reading, script, place, around: NOTHING, depth: 0 }, newScope());
+export function readShell(reading: Reading, script: Mapped, place: ScriptPlace, around: Surroundings = NOTHING): void {
+  read({ reading, script, place, around, depth: 0 }, newScope());
 }
 
 function read(c: Context, scope: Scope): void {

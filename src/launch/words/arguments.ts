@@ -7,7 +7,7 @@ import {
   readOptionValue,
 } from '../../core/engines/option';
 import type { LaunchEngine } from '../engines';
-import type { LaunchOption, TextRange } from '../launch';
+import type { LaunchOption, Layer, TextRange } from '../launch';
 import { layersOf, type Mapped, maybeIn, rangeOf, unresolvedIn } from '../text/mapped';
 
 export interface ArgumentWords {
@@ -237,8 +237,19 @@ function valued(
         ? layersOf(first, value.from, first.text.length, input.shell)
         : input.shell
           ? first.layers
-          : [{ kind: 'pieces', range: valueRange }],
+          : listLayers(first, valueRange),
   };
+}
+
+/** Several quoted items are replaced by one, quotes and all. */
+function listLayers(first: Mapped, whole: TextRange): readonly Layer[] {
+  const all = [...first.layers, ...(first.segments[0]?.outer ?? [])];
+  const last = all.at(-1);
+  const quotes =
+    (last?.kind === 'python-string' || last?.kind === 'yaml-double') &&
+    last.range.start === first.extent.start &&
+    last.range.end === first.extent.end;
+  return quotes ? [...all.slice(0, -1), { kind: 'python-word', range: whole }] : [{ kind: 'pieces', range: whole }];
 }
 
 type Outcome = Pick<LaunchOption, 'value' | 'unresolved' | 'error'>;

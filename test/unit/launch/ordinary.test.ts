@@ -109,6 +109,31 @@ test.each<[string, string, string]>([
     'main.py',
     'from vllm import EngineArgs, LLM\nargs = EngineArgs.from_cli_args(parse())\nLLM(**vars(args))\n',
   ],
+  [
+    'an image that is only built on',
+    'Dockerfile',
+    'FROM vllm/vllm-openai:v0.9.1\nRUN pip install vllm==0.9.1 && vllm --version\nCOPY . /app\n',
+  ],
+  [
+    'an image of a client',
+    'Dockerfile',
+    'FROM python:3.12\nRUN pip install openai # vllm serve\nCMD ["python", "client.py", "--base-url", "http://vllm:8000"]\n',
+  ],
+  [
+    'recipes that start nothing',
+    'Makefile',
+    'test:\n\tpip install vllm\n\tvllm bench serve --model m\n# serve: vllm serve m\ninstall:\n\tdocker pull vllm/vllm-openai:latest\n',
+  ],
+  [
+    'a runbook of a client',
+    'README.md',
+    '# x\n\n```sh\npip install vllm\ncurl http://vllm:8000\n```\n\n```\nINFO vllm serve is up: vllm serve --model m\n```\n\n    vllm serve org/indented\n',
+  ],
+  [
+    'a notebook of a client',
+    'n.ipynb',
+    '{"cells":[{"cell_type":"markdown","source":["vllm serve m"]},{"cell_type":"code","source":["!pip install vllm\\n","print(1)"]}]}',
+  ],
   ['prose', 'README.md', 'Run `vllm serve org/m`.\n'],
 ])('%s', async (_what, name, text) => {
   const result = await readFully(text, name);

@@ -1,0 +1,50 @@
+/** Text with its references filled in: what is known stands at the reference, or where it is written if it holds options. */
+import { addPart, addUnit, builder, finish, type Mapped, rangeOf, unresolvedIn } from './mapped';
+
+/** What a reference stands for; undefined = it is no reference. */
+export type Replacement =
+  | { readonly text: string }
+  | { readonly mapped: Mapped }
+  | { readonly unresolved: string }
+  /** Nothing: white space, a continuation. */
+  | { readonly skip: true };
+
+export function replaceIn(
+  m: Mapped,
+  pattern: RegExp,
+  replace: (match: RegExpExecArray) => Replacement | undefined,
+): Mapped {
+  const b = builder();
+  let at = 0;
+  for (const match of m.text.matchAll(pattern)) {
+    const found = replace(match as RegExpExecArray);
+    if (found) {
+      addPart(b, m, at, match.index);
+      at = match.index + match[0].length;
+      add(b, found, m, match.index, at);
+    }
+  }
+  addPart(b, m, at, m.text.length);
+  return finish(b, m.layers, m.extent);
+}
+
+function add(b: ReturnType<typeof builder>, found: Replacement, m: Mapped, from: number, to: number): void {
+  const where = rangeOf(m, from, to);
+  if ('skip' in found) {
+    return;
+  }
+  if ('mapped' in found) {
+    const { mapped } = found;
+    const unresolved = unresolvedIn(mapped);
+    if (unresolved !== undefined) {
+      addUnit(b, m.text.slice(from, to), where, { unresolved });
+    } else if (/^-|\s/.test(mapped.text)) {
+      addPart(b, mapped, 0, mapped.text.length);
+    } else {
+      addUnit(b, mapped.text, where);
+    }
+    return;
+  }
+  const written = m.text.slice(from, to);
+  addUnit(b, 'text' in found ? found.text : written, where, 'text' in found ? {} : { unresolved: found.unresolved });
+}
