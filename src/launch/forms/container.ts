@@ -8,6 +8,7 @@ import { readScript } from '../shell/script';
 import { asMaybe, type Mapped, rangeOf, unresolvedIn } from '../text/mapped';
 import { expandKubernetes, type Lookup } from '../words/expand';
 import { type Image, readImage } from '../words/image';
+import { VARIABLE } from '../words/insertion';
 import { joined } from '../words/joined';
 import { splitWords } from '../words/split';
 import { type Found, nearer, type Start, type Surroundings, started, startInImage, surrounded } from '../words/start';
@@ -118,7 +119,8 @@ function place(c: Container, found: Found, list: Node | null, image: Mapped | un
 
 function insertionOf(c: Container, start: Start, list: Node | null, image: Mapped | undefined): Insertion | undefined {
   if (start.engine.start.byEnvironment) {
-    return variableItemInsertion(c.doc, get(c.doc, c.node, 'env'));
+    const made = variableItemInsertion(c.doc, get(c.doc, c.node, 'env'));
+    return made && { ...made, only: VARIABLE };
   }
   if (list) {
     return isScalar(list) ? undefined : listInsertion(c.doc, list, 'kubernetes');

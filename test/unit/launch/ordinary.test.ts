@@ -1,5 +1,6 @@
 /** Files that start no engine: no launch, nothing to complain about. */
 import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { bash, read, readFully } from './support';
@@ -16,6 +17,23 @@ test('YAML, JSON and shell files of installed packages', async () => {
     const result = read(readFileSync(modules + file, 'utf8'), file, { grammars });
     expect([file, result.launches.length, result.problems]).toEqual([file, 0, []]);
   }
+});
+
+const made = fileURLToPath(new URL('../../fixtures/ordinary/', import.meta.url));
+const ordinary = readdirSync(made, { recursive: true, withFileTypes: true, encoding: 'utf8' })
+  .filter((f) => f.isFile())
+  .map((f) => relative(made, join(f.parentPath, f.name)).replaceAll('\\', '/'));
+
+test('there are a hundred of them', () => {
+  expect(ordinary.length).toBeGreaterThanOrEqual(100);
+});
+
+// Clients, benchmarks, routers, exporters, trainers, prose: made for this, each near to a launch in some way.
+test.each(ordinary)('%s', async (name) => {
+  const text = readFileSync(made + name, 'utf8');
+  const result = await readFully(text, name);
+  expect(result.launches.map((l) => [l.form, l.engine, text.slice(l.head.start, l.head.end)])).toEqual([]);
+  expect(result.problems).toEqual([]);
 });
 
 test.each<[string, string, string]>([
