@@ -95,6 +95,6 @@ async function copy(plans: Plans, argument: unknown): Promise<void> {
   const made = document && (await plans.of(document));
   const said = target && made && (await saidAt(made, target.offset));
   if (said) {
-    await env.clipboard.writeText(said.text.replaceAll('\u00a0', ' '));
+    await env.clipboard.writeText(said.text.replace(/\u00a0|&nbsp;/g, ' '));
   }
 }

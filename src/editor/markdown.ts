@@ -36,10 +36,13 @@ export function commandLink(label: string, command: string, args: readonly unkno
   return `[${escaped(label)}](command:${command}?${query})`;
 }
 
-/** A table of cells that are text. `right` columns hold numbers; all columns but the last stay on one line. Hovers give cells no room. */
+/**
+ * A table of cells that are text. `right` columns hold numbers; all columns but the last stay on one line. Hovers give cells
+ * no room, and a space of any kind at their end is cut off unless it is an entity.
+ */
 export function table(head: readonly string[], rows: readonly (readonly string[])[], right: readonly number[]): string {
   const cell = (text: string, i: number): string =>
-    i < head.length - 1 ? `${escaped(text).replaceAll(' ', '\u00a0')}\u00a0\u00a0` : escaped(text);
+    i < head.length - 1 ? `${escaped(text).replaceAll(' ', '\u00a0')}&nbsp;&nbsp;` : escaped(text);
   const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`;
   const rule = `|${head.map((_, i) => (right.includes(i) ? '---:' : '---')).join('|')}|`;
   return [line(head), rule, ...rows.map(line)].join('\n');

@@ -7,7 +7,10 @@ import {
   hoverText,
   openFile,
   problems,
+  runCommand,
   screenshot,
+  setTheme,
+  typeBehind,
   visibleText,
 } from './workbench';
 
@@ -19,7 +22,40 @@ test('hovering the length says what a request costs and how many fit', async () 
   const text = await hoverText(page, '--max-model-len', /per request/);
   expect(text).toMatch(/[\d.]+ GiB per request/);
   expect(text).toMatch(/requests fit if each reserves the full length/);
-  await screenshot(page, 'hover-dark');
+});
+
+test('hints stand behind the values', async () => {
+  const { page } = workbench;
+  await eventually('the hint behind the length', async () =>
+    /8192\s*0\.313 GiB\/request/.test(await visibleText(page)) ? true : undefined,
+  );
+});
+
+for (const theme of ['light', 'high-contrast', 'dark'] as const) {
+  test(`a hover, a lens and hints in the ${theme} theme`, async () => {
+    const { page } = workbench;
+    await setTheme(page, theme);
+    const text = await hoverText(page, '--gpu-memory-utilization', /0\.93/);
+    expect(text).toMatch(/weights.*activations.*left for KV/s);
+    await screenshot(page, `inline-${theme}`);
+    await page.mouse.move(5, 5);
+  });
+}
+
+test('completion explains what it offers', async () => {
+  const { page } = workbench;
+  await typeBehind(page, '--block-size', ' --kv-cache-dt');
+  await page.keyboard.press('ControlOrMeta+Space');
+  const list = page.locator('.suggest-widget.visible');
+  await list.locator('.monaco-list-row', { hasText: '--kv-cache-dtype' }).first().waitFor();
+  await page.keyboard.press('ControlOrMeta+Space'); // its words
+  await page.locator('.suggest-details:visible', { hasText: /Number format that keys and values/ }).waitFor();
+  await screenshot(page, 'completion-dark');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('ControlOrMeta+z');
+  await eventually('the text as it was', async () =>
+    (await visibleText(page)).includes('--kv-cache-dt') ? undefined : true,
+  );
 });
 
 test('a lens over the launch and the status bar say how many fit', async () => {
@@ -27,6 +63,16 @@ test('a lens over the launch and the status bar say how many fit', async () => {
   await page.mouse.move(5, 5);
   expect((await codeLenses(page)).join()).toMatch(/fit/);
   await page.locator('.statusbar-item[id*="kvPlanner.launch"]').filter({ hasText: /fit/ }).waitFor();
+});
+
+test('a click on the lens opens the dashboard', async () => {
+  const { page } = workbench;
+  await page.locator('.codelens-decoration a').first().click();
+  await page
+    .locator('.tab', { hasText: /KV Planner|Dashboard/ })
+    .first()
+    .waitFor();
+  await runCommand(page, 'View: Close All Editor Groups');
 });
 
 test('a launch that vLLM will refuse is underlined, and the quick fix mends it', async () => {
@@ -43,4 +89,6 @@ test('a launch that vLLM will refuse is underlined, and the quick fix mends it',
   );
   expect(await visibleText(page)).not.toContain('131072');
   await screenshot(page, 'refusal-mended-dark');
+  await page.keyboard.press('ControlOrMeta+z');
+  await eventually('the text as it was', async () => ((await visibleText(page)).includes('131072') ? true : undefined));
 });

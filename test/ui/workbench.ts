@@ -114,7 +114,7 @@ export async function hoverText(page: Page, word: string, pattern: RegExp): Prom
     await page.mouse.move(place.x, place.y, { steps: 4 });
     const hover = page.locator('.monaco-hover:not(.hidden) .monaco-hover-content');
     await hover.filter({ hasText: pattern }).first().waitFor({ timeout: 2500 });
-    return ((await hover.first().textContent()) ?? '').trim();
+    return ((await hover.first().textContent()) ?? '').replaceAll('\u00a0', ' ').trim();
   });
 }
 
@@ -149,6 +149,17 @@ export async function applyQuickFix(page: Page, word: string, title: RegExp): Pr
     await action.click({ timeout: 3000 });
     return true;
   });
+}
+
+/** Puts the cursor at the end of the line that holds a word, and types. */
+export async function typeBehind(page: Page, word: string, text: string): Promise<void> {
+  await page.mouse.move(5, 5);
+  await page.keyboard.press('Escape');
+  await page.locator('.monaco-hover:not(.hidden) .monaco-hover-content').waitFor({ state: 'hidden' });
+  const place = await eventually(`${word} in sight`, () => placeOf(page, word));
+  await page.mouse.click(place.x, place.y);
+  await page.keyboard.press('End');
+  await page.keyboard.type(text, { delay: 20 });
 }
 
 /** The text of the open editor's visible lines. Monaco shows spaces as no-break spaces. */

@@ -23,7 +23,7 @@ function hoverAt(text: string, words: string): string {
   const plan = planOf(text);
   const target = hoverTarget(plan, text.indexOf(words), text);
   const markdown = target ? hoverText(plan, target, tryingOn(text, {})) : '';
-  return markdown.replaceAll(/[\u00a0 ]+/g, ' ').replace(/\\([!-/:-@[-`{-~])/g, '$1');
+  return markdown.replaceAll(/(?:[\u00a0 ]|&nbsp;)+/g, ' ').replace(/\\([!-/:-@[-`{-~])/g, '$1');
 }
 
 const applied = (text: string, edits: readonly TextEdit[]): string =>

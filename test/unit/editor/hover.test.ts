@@ -13,7 +13,7 @@ function hoverAt(words: string, plan: Plan = aPlan()): string {
 /** What a reader sees: without the escapes. */
 const seen = (markdown: string): string =>
   markdown
-    .replaceAll(/\u00a0+/g, ' ')
+    .replaceAll(/(?:\u00a0|&nbsp;)+/g, ' ')
     .replaceAll('  |', ' |')
     .replace(/\\([!-/:-@[-`{-~])/g, '$1');
 
