@@ -1,8 +1,14 @@
-// npm run size: each bundle against its budget (1 KB = 1000 bytes), and what takes the most room in one that is over.
+// npm run size: each bundle against its budget (1 KB = 1000 bytes), and what takes the most room in one that is over; the
+// package against its own, and its files against the list in scripts/package-files.txt (`--update` writes that list).
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { ROOT } from './lib/paths.mjs';
+import { bin, ROOT, VSIX } from './lib/paths.mjs';
+import { node } from './lib/run.mjs';
+
+/** The package with grammars and catalogue. */
+const VSIX_KILOBYTES = 4000;
 
 /** @type {Record<string, { kilobytes: number, gzipped?: number, goal?: number }>} */
 const budgets = JSON.parse(fs.readFileSync(new URL('size-budgets.json', import.meta.url), 'utf8'));
@@ -52,4 +58,43 @@ for (const name of [...new Set([...Object.keys(budgets), ...built])]) {
     console.log(parts.map(([part, bytes]) => `  ${kilobytes(bytes)} KB ${part}`).join('\n'));
   }
 }
+over += await packageSize();
+over += packageFiles();
 process.exitCode = over > 0 ? 1 : 0;
+
+async function packageSize() {
+  const { code, output } = await node('scripts/package.mjs', [], { quiet: true });
+  if (code !== 0) {
+    console.log(output);
+    return 1;
+  }
+  const size = kilobytes(fs.statSync(VSIX).size);
+  const tooBig = size > VSIX_KILOBYTES;
+  console.log(`${'package'.padEnd(12)} ${size} KB (budget ${VSIX_KILOBYTES} KB)${tooBig ? ' OVER' : ''}`);
+  return tooBig ? 1 : 0;
+}
+
+/** What is shipped is what the list says: a file that slips in is seen. */
+function packageFiles() {
+  const list = new URL('package-files.txt', import.meta.url);
+  const listed = execFileSync(process.execPath, [bin('@vscode/vsce/vsce'), 'ls', '--no-dependencies'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const shipped = listed.trim().split('\n').sort();
+  if (process.argv.includes('--update')) {
+    fs.writeFileSync(list, `${shipped.join('\n')}\n`);
+  }
+  const expected = fs.readFileSync(list, 'utf8').trim().split('\n');
+  const more = shipped.filter((file) => !expected.includes(file)).map((file) => `  shipped, not in the list: ${file}`);
+  const less = expected.filter((file) => !shipped.includes(file)).map((file) => `  in the list, not shipped: ${file}`);
+  const differs = more.length + less.length > 0;
+  console.log(
+    `${'files'.padEnd(12)} ${shipped.length} in the package${differs ? ' DIFFER from scripts/package-files.txt' : ''}`,
+  );
+  if (differs) {
+    console.log([...more, ...less].join('\n'));
+  }
+  return differs ? 1 : 0;
+}

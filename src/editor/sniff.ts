@@ -9,10 +9,15 @@ export const LANGUAGES: readonly string[] = [
   'yaml',
   'dockercompose',
   'helm',
+  'ansible',
+  'github-actions-workflow',
+  'azure-pipelines',
+  'gitlab-ci',
   'shellscript',
   'dockerfile',
   'python',
   'makefile',
+  'just',
   'json',
   'jsonc',
   'ini',
@@ -21,6 +26,9 @@ export const LANGUAGES: readonly string[] = [
   'systemd-unit-file',
   'systemd-conf',
   'markdown',
+  'mdx',
+  'quarto',
+  'rmd',
   'powershell',
   'bat',
   'hcl',
@@ -36,7 +44,7 @@ export const LANGUAGES: readonly string[] = [
  * text. In words of a document selector, which knows `*` and `{a,b}`.
  */
 export const FILE_NAMES =
-  '{*.toml,*.hcl,*.nomad,*.service,*.container,override.conf,*.sbatch,*.slurm,*.env,.env,.env.*,*.env.*,.envrc,Procfile}';
+  '{*.toml,*.hcl,*.nomad,*.service,*.container,override.conf,*.sbatch,*.slurm,justfile,.justfile,*.just,*.mk,*.mdx,*.qmd,*.rmd,*.env,.env,.env.*,*.env.*,.envrc,Procfile}';
 
 /** Files that are looked through for launches in a whole workspace: by name, since a closed file has no language yet. */
 export const SCANNED =
@@ -52,7 +60,7 @@ const LOOKED_AT = 512 * 1024;
  */
 const NAMES = ENGINE_NAMES.map((name) => name.replaceAll('.', '\\.')).join('|');
 const OPTIONS =
-  'max[-_]model[-_]len|gpu[-_]memory[-_]utilization|tensor[-_]parallel[-_]size|kv[-_]cache[-_]dtype|max[-_]num[-_]seqs|served[-_]model[-_]name|mem[-_]fraction[-_]static|max[-_]running[-_]requests|tp[-_]size|free[-_]gpu[-_]memory[-_]fraction|max[-_]batch[-_]size|cache[-_]max[-_]entry[-_]count|ctx[-_]size|max[-_]total[-_]tokens|num[-_]ctx|num[-_]parallel|context[-_]length';
+  'max[-_]model[-_]len|gpu[-_]memory[-_]utilization|tensor[-_]parallel[-_]size|kv[-_]cache[-_]dtype|max[-_]num[-_]seqs|served[-_]model[-_]name|mem[-_]fraction[-_]static|max[-_]running[-_]requests|tp[-_]size|free[-_]gpu[-_]memory[-_]fraction|max[-_]batch[-_]size|cache[-_]max[-_]entry[-_]count|ctx[-_]size|max[-_]total[-_]tokens|num[-_]ctx|num[-_]parallel|context[-_](?:length|size)|gpu[-_]layers|kaito\\.sh|inferenceservice';
 const WORDS = new RegExp(`${NAMES}|kv-planner:|(?:${OPTIONS})\\b`, 'i');
 
 /** Ollama's, whose words are few and common. */
