@@ -8,10 +8,12 @@ import { registerCompare } from './editor/compare';
 import { registerCompletion } from './editor/completion';
 import { registerDiagnostics } from './editor/diagnostics';
 import { registerDirectiveSignature } from './editor/directive-signature';
+import { registerFacts } from './editor/facts-commands';
 import { createGrammars } from './editor/grammars';
 import { registerHover } from './editor/hover';
 import { registerInlayHints } from './editor/inlay-hints';
 import { registerLaunchTree } from './editor/launch-tree';
+import { createModelFacts } from './editor/model-facts';
 import { registerPages } from './editor/pages';
 import { createPlans } from './editor/plans';
 import { registerQuickFixes } from './editor/quick-fix';
@@ -21,11 +23,13 @@ import { registerStatusBar } from './editor/status-bar';
 
 export function activate(context: ExtensionContext): void {
   const log = window.createOutputChannel('KV Planner', { log: true });
-  const plans = createPlans(createGrammars(context.extensionUri, log), log);
+  const facts = createModelFacts(context, log);
+  const plans = createPlans(createGrammars(context.extensionUri, log), facts, log);
   const pages = registerPages(plans);
   const dashboard = createDashboard(context.extensionUri, { ...plans, run: runOn });
   context.subscriptions.push(
     log,
+    facts,
     plans,
     pages,
     dashboard,
@@ -35,6 +39,7 @@ export function activate(context: ExtensionContext): void {
     registerCompare(plans, pages),
     registerChoices(plans),
     registerLaunchTree(plans),
+    registerFacts(plans, facts),
     registerHover(plans),
     registerCodeLens(plans),
     registerInlayHints(plans),

@@ -9,6 +9,7 @@ export { effectLine, fixTitle } from './editor/before-after';
 export { engineVersions } from './editor/engine-list';
 export { gpuChoices } from './editor/gpu-list';
 export { findingsAt, hoverTarget, hoverText } from './editor/hover-text';
+export { fetchFacts, HubError } from './editor/hub-client';
 export { hintsOf } from './editor/inlay-text';
 export { lensLine, statusLine } from './editor/lines';
 export { modelChoices } from './editor/model-list';

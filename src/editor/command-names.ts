@@ -12,6 +12,8 @@ export const COMMANDS = {
   compareEngines: 'kvPlanner.compareEngines',
   compareWith: 'kvPlanner.compareWith',
   findLaunches: 'kvPlanner.findLaunches',
+  fetchModelFacts: 'kvPlanner.fetchModelFacts',
+  setHubToken: 'kvPlanner.setHubToken',
   saveReport: 'kvPlanner.saveReport',
   copyReport: 'kvPlanner.copyReport',
 } as const;

@@ -26,7 +26,7 @@ export function createGgufHeads(): GgufHeads {
         names.map(async (name) => {
           const uri = reachable(from, name);
           if (uri && !heads.has(uri.toString())) {
-            heads.set(uri.toString(), await headOf(uri).catch(() => null));
+            heads.set(uri.toString(), await ggufHeadOf(uri).catch(() => null));
           }
         }),
       );
@@ -34,7 +34,7 @@ export function createGgufHeads(): GgufHeads {
   };
 }
 
-async function headOf(uri: Uri): Promise<Uint8Array | null> {
+export async function ggufHeadOf(uri: Uri): Promise<Uint8Array | null> {
   const { type, size } = await workspace.fs.stat(uri);
   const mayFollow = workspace.isTrusted || !(type & FileType.SymbolicLink);
   if (!(type & FileType.File) || !mayFollow) {
@@ -72,7 +72,7 @@ interface NodeFiles {
 }
 
 /** `vscode.workspace.fs` reads whole files; a Node host reads the first bytes of one. A web host has no such module. */
-function partReader(): PartReader | undefined {
+export function partReader(): PartReader | undefined {
   const { process } = globalThis as { process?: { getBuiltinModule?(id: string): unknown } };
   const files = process?.getBuiltinModule?.('node:fs/promises') as NodeFiles | undefined;
   return (

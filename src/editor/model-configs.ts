@@ -4,22 +4,26 @@
  */
 import { WEIGHT_INDEX } from '../core/model/weight-index';
 import type { FileSource } from '../launch/launch';
-import type { ModelSource } from '../planner';
+import type { ModelFacts, ModelSource } from '../planner';
 
 export interface ModelConfigs extends ModelSource {
   /** Files that were asked for and have not been fetched yet. */
   wanted(): readonly string[];
   /** GGUF files among them. */
   wantedHeads(): readonly string[];
+  /** Models that the catalogue does not know, to be looked for elsewhere. */
+  wantedFacts(): readonly string[];
 }
 
 /** `heads` gives the first bytes of a GGUF file: null when there are none, undefined when they are to be fetched. */
 export function modelConfigs(
   files: FileSource,
   heads: (name: string) => Uint8Array | null | undefined = () => null,
+  facts: (name: string) => ModelFacts | null | undefined = () => null,
 ): ModelConfigs {
   const wanted = new Set<string>();
   const wantedHeads = new Set<string>();
+  const wantedFacts = new Set<string>();
   const jsonAt = (path: string): unknown => {
     const text = files.read(path);
     if (text === undefined) {
@@ -30,6 +34,14 @@ export function modelConfigs(
   return {
     wanted: () => [...wanted],
     wantedHeads: () => [...wantedHeads],
+    wantedFacts: () => [...wantedFacts],
+    cached(name) {
+      const found = facts(name);
+      if (found === undefined) {
+        wantedFacts.add(name);
+      }
+      return found ?? undefined;
+    },
     config(name) {
       if (isGguf(name)) {
         return undefined;

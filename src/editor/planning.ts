@@ -6,6 +6,7 @@ import type { Files } from './files';
 import { createGgufHeads } from './gguf-heads';
 import type { GrammarStore } from './grammars';
 import { modelConfigs } from './model-configs';
+import type { ModelFacts } from './model-facts';
 import { assumed } from './settings';
 import { mayHoldLaunch } from './sniff';
 
@@ -38,7 +39,7 @@ export interface Planning {
 /** A file may name a file that names a file; further than this nothing is followed. */
 const ROUNDS = 5;
 
-export function createPlanning(grammars: GrammarStore, files: Files): Planning {
+export function createPlanning(grammars: GrammarStore, files: Files, facts: ModelFacts): Planning {
   const heads = createGgufHeads();
   return {
     async plan({ uri, text, name }, flags) {
@@ -49,18 +50,26 @@ export function createPlanning(grammars: GrammarStore, files: Files): Planning {
       const input: ReadInput = { text, name, files: files.sourceFor(uri), grammars };
       const settings = assumed(uri);
       const round = () => {
-        const models = modelConfigs(files.sourceFor(uri), (head) => heads.read(uri, head));
+        const models = modelConfigs(files.sourceFor(uri), (head) => heads.read(uri, head), facts.read);
         const context: PlanContext = { models, settings, ...(flags && { flags }) };
         const result = planText(input, context);
-        return { context, result, wanted: [...result.needs.files, ...models.wanted()], heads: models.wantedHeads() };
+        return {
+          context,
+          result,
+          wanted: [...result.needs.files, ...models.wanted()],
+          heads: models.wantedHeads(),
+          models: models.wantedFacts(),
+        };
       };
       let now = round();
-      const lacks = () => now.wanted.length + now.heads.length + now.result.needs.grammars.length > 0;
+      const lacks = () =>
+        now.wanted.length + now.heads.length + now.models.length + now.result.needs.grammars.length > 0;
       for (let rounds = 0; rounds < ROUNDS && lacks(); rounds++) {
         await Promise.all([
           grammars.load(now.result.needs.grammars),
           files.fetch(uri, now.wanted),
           heads.fetch(uri, now.heads),
+          facts.look(now.models),
         ]);
         now = round();
       }

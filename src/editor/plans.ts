@@ -14,6 +14,7 @@ import type { TryOptions } from '../planner/alternatives';
 import { isSupported } from './documents';
 import { createFiles } from './files';
 import type { GrammarStore } from './grammars';
+import type { ModelFacts } from './model-facts';
 import { createPlanning, type Planned, type Source, sourceOf } from './planning';
 import { SECTION } from './settings';
 
@@ -49,7 +50,7 @@ interface Entry {
   readonly plans: Promise<DocumentPlans | undefined>;
 }
 
-export function createPlans(grammars: GrammarStore, log: LogOutputChannel): Plans {
+export function createPlans(grammars: GrammarStore, facts: ModelFacts, log: LogOutputChannel): Plans {
   const entries = new Map<string, Entry>();
   const timers = new Map<string, ReturnType<typeof setTimeout>>();
   /** What waits for a pause in typing. */
@@ -69,7 +70,7 @@ export function createPlans(grammars: GrammarStore, log: LogOutputChannel): Plan
     replanTimer = setTimeout(replanAll, PAUSE);
   });
 
-  const planning = createPlanning(grammars, files);
+  const planning = createPlanning(grammars, files, facts);
 
   const make = async (document: TextDocument, flags?: Overrides): Promise<DocumentPlans | undefined> => {
     const { version } = document;
@@ -124,6 +125,7 @@ export function createPlans(grammars: GrammarStore, log: LogOutputChannel): Plan
 
   const listeners = Disposable.from(
     files,
+    facts.onDidChange(replanAll),
     changed,
     closed,
     workspace.onDidOpenTextDocument((document) => isSupported(document) && changed.fire(document)),

@@ -9,6 +9,9 @@ type Surface = 'hover' | 'codeLens' | 'inlayHints' | 'completion' | 'diagnostics
 export const isEnabled = (surface: Surface, scope?: ConfigurationScope): boolean =>
   workspace.getConfiguration(SECTION, scope).get(`${surface}.enabled`, true);
 
+/** Whether the Hub is asked without a word from the user for what is not known on this machine. */
+export const mayFetch = (): boolean => workspace.getConfiguration(SECTION).get<boolean>('fetchModelFacts', false);
+
 /** What is assumed where neither the file nor a directive says. */
 export function assumed(scope: ConfigurationScope): Overrides {
   const settings = workspace.getConfiguration(SECTION, scope);

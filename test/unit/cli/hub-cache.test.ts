@@ -48,7 +48,7 @@ beforeAll(() => {
   put(join(root, 'hub/models--acme--tiny'), { 'config.json': config, 'model.safetensors': safetensors(123_000_000) });
   const index = JSON.stringify({ metadata: { total_size: 456_000_000 } });
   put(join(root, 'hub/models--acme--sharded'), { 'config.json': config, 'model.safetensors.index.json': index });
-  put(join(root, 'hub/models--acme--escape'), { 'config.json': config }, '../../../../etc');
+  put(join(root, 'hub/models--acme--escape'), { 'config.json': config }, '../../../outside');
 });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
