@@ -20,6 +20,8 @@ import { registerQuickFixes } from './editor/quick-fix';
 import { registerReportCommands } from './editor/report-commands';
 import { registerSolve } from './editor/solve';
 import { registerStatusBar } from './editor/status-bar';
+import { registerTools } from './editor/tools';
+import { registerWalkthrough } from './editor/walkthrough';
 
 export function activate(context: ExtensionContext): void {
   const log = window.createOutputChannel('KV Planner', { log: true });
@@ -40,6 +42,8 @@ export function activate(context: ExtensionContext): void {
     registerChoices(plans),
     registerLaunchTree(plans),
     registerFacts(plans, facts),
+    registerTools(plans),
+    registerWalkthrough(context.extensionUri),
     registerHover(plans),
     registerCodeLens(plans),
     registerInlayHints(plans),

@@ -28,6 +28,7 @@ export { changesReport } from './report/changes-report';
 export { compareJson } from './report/compare-json';
 export { compareReport } from './report/compare-report';
 export { reportCsv } from './report/csv';
+export { findingsReport } from './report/findings-report';
 export { headline } from './report/headline';
 export { reportHtml } from './report/html';
 export { planJson } from './report/json';

@@ -14,6 +14,7 @@ export const COMMANDS = {
   findLaunches: 'kvPlanner.findLaunches',
   fetchModelFacts: 'kvPlanner.fetchModelFacts',
   setHubToken: 'kvPlanner.setHubToken',
+  openSample: 'kvPlanner.openSample',
   saveReport: 'kvPlanner.saveReport',
   copyReport: 'kvPlanner.copyReport',
 } as const;

@@ -54,6 +54,7 @@ suite('documents that answer', () => {
     assert.match(text, /\*\*Target\*\*: 20 requests at once of 600 \+ 250 tokens/);
     assert.match(text, /### 1\\\. max-model-len 131072 → [\d]+/);
     assert.notInclude(document.getText(), '131072');
+    await window.showTextDocument(document);
     await commands.executeCommand('undo');
     assert.include(document.getText(), '131072', 'one step undoes it');
   });
