@@ -88,7 +88,7 @@ async function tell(error: unknown, model: string, facts: ModelFacts): Promise<v
   }
 }
 
-export function problemText(problem: HubProblem, detail: string, model: string, host: string): string {
+function problemText(problem: HubProblem, detail: string, model: string, host: string): string {
   switch (problem) {
     case 'unauthorised':
       return l10n.t(

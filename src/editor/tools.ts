@@ -40,7 +40,7 @@ const EXPLAIN = v.object({ ...LAUNCH, code: v.optional(word) });
 
 type LaunchAsked = v.InferOutput<typeof PLAN>;
 
-export const TOOLS = {
+const TOOLS = {
   plan: 'kvPlanner_planLaunch',
   solve: 'kvPlanner_solveForTarget',
   explain: 'kvPlanner_explainFinding',
