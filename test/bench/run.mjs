@@ -6,6 +6,7 @@ import path from 'node:path';
 import * as esbuild from 'esbuild';
 import { ROOT } from '../../scripts/lib/paths.mjs';
 import { node } from '../../scripts/lib/run.mjs';
+import { frameBench } from './frame.mjs';
 import { calibrate, inTurns } from './measure.mjs';
 import { poolBench } from './pool.mjs';
 import { readingBench } from './reading.mjs';
@@ -27,6 +28,7 @@ commandLine();
 activation();
 table.push(...(await readingBench()));
 table.push(...(await poolBench()));
+table.push(...(await frameBench()));
 for (const { what, figure, limit, broken } of table) {
   console.log(`${broken ? 'BROKEN' : 'ok    '} ${what.padEnd(36)} ${figure}  (${limit})`);
 }

@@ -47,6 +47,8 @@ export interface DeckOptions {
 const FADE = 600;
 const MARKED = 12;
 const LISTED = 80;
+/** Milliseconds between two drawings of the list while it plays. */
+const LISTING = 250;
 /** Between two summaries read aloud while it plays. */
 const QUIET = 6000;
 
@@ -60,6 +62,7 @@ export function poolDeck({ name, context, share, initial, onLoaded }: DeckOption
   let visible = false;
   /** What is asked for has not been loaded yet. */
   let stale = false;
+  let goesOn = false;
   let start = { index: initial.index ?? 0, playTo: -1 };
   let selected = initial.selected ?? -1;
   let byRequest = initial.byRequest ?? true;
@@ -183,7 +186,7 @@ export function poolDeck({ name, context, share, initial, onLoaded }: DeckOption
     onLoaded?.(answer);
     controls.setEnabled(true);
     client.move({ kind: 'settle' }, selected);
-    if (start.playTo >= 0) {
+    if (start.playTo >= 0 || goesOn) {
       controls.play();
     }
   }
@@ -263,6 +266,7 @@ export function poolDeck({ name, context, share, initial, onLoaded }: DeckOption
       settling = setTimeout(() => client.move({ kind: 'settle' }, selected), 150);
     }
     if (!controls.playing()) {
+      drawEvents();
       speak(0);
       context.keep();
     }
@@ -307,7 +311,16 @@ export function poolDeck({ name, context, share, initial, onLoaded }: DeckOption
     });
   }
 
+  let listed: readonly Passed[] | undefined;
+  let listedAt = 0;
+  /** The list follows a fast run a few times a second: more could not be read. */
   function drawEvents(): void {
+    const now = performance.now();
+    if (log === listed || (controls.playing() && now - listedAt < LISTING)) {
+      return;
+    }
+    listed = log;
+    listedAt = now;
     const many = (loaded?.worlds.length ?? 1) > 1;
     const items = log
       .slice()
@@ -440,6 +453,7 @@ export function poolDeck({ name, context, share, initial, onLoaded }: DeckOption
       scenario = next;
       selected = at.selected;
       const playTo = at.playTo ?? -1;
+      goesOn = controls.playing() && playTo < 0; // an edit does not stop what plays
       start = playTo >= 0 && prefersStill() ? { index: playTo, playTo: -1 } : { index: at.index, playTo };
       controls.pause();
       shown = undefined;

@@ -21,14 +21,15 @@ const STATES = Object.keys(CELL).length;
 const SLOTS = STATES * (HUES + 1);
 
 /** States whose fill says how many tokens are there; of the others the whole cell is drawn. */
-const FILLED: readonly number[] = [CELL.active, CELL.shared, CELL.swapped];
+const FILLED = (1 << CELL.active) | (1 << CELL.shared) | (1 << CELL.swapped);
 
 export interface Look {
   readonly colors: LookColors;
   readonly byRequest: boolean;
   /** The request that stands out, or −1. */
   readonly selected: number;
-  readonly cellTokens: number;
+  /** Sixteenths by number of tokens: see `levelOf`. */
+  readonly levels: Uint8Array;
   /** One colour for every slot and level, packed as ImageData wants it; the second half is for what stands back. */
   readonly flat: Uint32Array;
   /** Cells of this many pixels, drawn once each: see `spriteOf`. */
@@ -72,7 +73,7 @@ export function createLook(colors: LookColors, byRequest: boolean, selected: num
       flat[(SLOTS + slot) * (LEVELS + 1) + level] = packed(mix(color, colors.background, DIM));
     }
   }
-  return { colors, byRequest, selected, cellTokens, flat, sprites: new Map() };
+  return { colors, byRequest, selected, levels: levelsOf(cellTokens), flat, sprites: new Map() };
 }
 
 /** Patterns of what is only set aside: every other cell of them where cells are too small for a pattern of their own. */
@@ -105,16 +106,18 @@ export function slotOf(look: Look, meta: number, owner: number): number {
   return back + state * (HUES + 1) + hue;
 }
 
-/** Filled sixteenths. A cell with one token is never drawn empty, nor one that lacks a token full. */
-export function levelOf(look: Look, meta: number): number {
-  if (!FILLED.includes(meta & 15)) {
-    return LEVELS;
-  }
-  const fill = (meta >>> 4) & 8191;
-  if (fill === 0 || fill >= look.cellTokens) {
-    return fill === 0 ? 0 : LEVELS;
-  }
-  return Math.max(1, Math.min(LEVELS - 1, Math.round((fill * LEVELS) / look.cellTokens)));
+/** Filled sixteenths of what a cell's state says. */
+export const levelOf = ({ levels }: Look, meta: number): number =>
+  (FILLED >>> (meta & 15)) & 1 ? (levels[(meta >>> 4) & 8191] ?? LEVELS) : LEVELS;
+
+/** By number of tokens. A cell with one token is never drawn empty, nor one that lacks a token full. */
+function levelsOf(cellTokens: number): Uint8Array {
+  return Uint8Array.from({ length: 8192 }, (_, fill) => {
+    if (fill === 0 || fill >= cellTokens) {
+      return fill === 0 ? 0 : LEVELS;
+    }
+    return Math.max(1, Math.min(LEVELS - 1, Math.round((fill * LEVELS) / cellTokens)));
+  });
 }
 
 export const colorOf = (look: Look, slot: number, level: number): number => look.flat[slot * (LEVELS + 1) + level] ?? 0;

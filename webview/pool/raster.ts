@@ -18,6 +18,8 @@ export function drawCells(to: Raster, cells: Cells, grid: Grid, camera: Camera, 
   to.pixels.fill(packed(look.colors.background));
   if (camera.size < 1) {
     drawDensity(to, cells, grid, camera, look);
+  } else if (camera.size < WHOLE) {
+    drawFlatRows(to, cells, grid, camera, look);
   } else {
     drawSprites(to, cells, grid, camera, look, joined);
   }
@@ -78,7 +80,40 @@ export function drawCell(
   }
 }
 
-/** A cell too small for a pattern: one colour. What is set aside is hatched cell by cell. */
+/** The one colour of a cell too small for a pattern. What is set aside is hatched cell by cell. */
+function flatColor(look: Look, meta: number, owner: number, odd: boolean): number {
+  const level = odd && isHatched(meta) ? FAINT : levelOf(look, meta);
+  return colorOf(look, slotOf(look, meta, owner), level);
+}
+
+/** Whole rows of such cells: one line of pixels each, and copies of it. */
+function drawFlatRows(to: Raster, { meta, owner }: Cells, grid: Grid, camera: Camera, look: Look): void {
+  const { width, height, pixels } = to;
+  const { left, right, top, bottom } = visible(to, grid, camera);
+  const { size, x, y } = camera;
+  const edges = Int32Array.from({ length: right - left + 1 }, (_, i) =>
+    Math.max(0, Math.min(width, x + Math.floor((left + i) * size))),
+  );
+  for (let row = top; row < bottom; row++) {
+    const first = Math.max(0, y + Math.floor(row * size));
+    const last = Math.min(height, y + Math.floor((row + 1) * size));
+    const line = first * width;
+    const start = row * grid.columns;
+    const end = Math.min(right, grid.cells - start);
+    for (let column = left, at = line + edges[0]!; column < end; column++) {
+      const cell = start + column;
+      const color = flatColor(look, meta[cell]!, owner[cell]!, ((column + row) & 1) === 1);
+      for (const stop = line + edges[column - left + 1]!; at < stop; at++) {
+        pixels[at] = color;
+      }
+    }
+    const lineEnd = line + edges[Math.max(0, end - left)]!;
+    for (let each = first + 1; each < last; each++) {
+      pixels.copyWithin(each * width + edges[0]!, line + edges[0]!, lineEnd);
+    }
+  }
+}
+
 function drawFlat(
   to: Raster,
   { meta, owner }: Cells,
@@ -88,16 +123,12 @@ function drawFlat(
   { size, x, y }: Camera,
   look: Look,
 ): void {
-  const state = meta[cell]!;
-  const level = isHatched(state) && ((column + row) & 1) === 1 ? FAINT : levelOf(look, state);
-  const color = colorOf(look, slotOf(look, state, owner[cell]!), level);
+  const color = flatColor(look, meta[cell]!, owner[cell]!, ((column + row) & 1) === 1);
   const left = Math.max(0, x + Math.floor(column * size));
   const right = Math.min(to.width, x + Math.floor((column + 1) * size));
   const bottom = Math.min(to.height, y + Math.floor((row + 1) * size));
   for (let line = Math.max(0, y + Math.floor(row * size)); line < bottom; line++) {
-    for (let at = line * to.width + left, end = line * to.width + right; at < end; at++) {
-      to.pixels[at] = color;
-    }
+    to.pixels.fill(color, line * to.width + left, line * to.width + Math.max(left, right));
   }
 }
 

@@ -167,6 +167,11 @@ export function createStage(spec: StageSpec): Stage {
     }
   }
 
+  const leaderCount = (): number => leader().world.scheduler.requests.traffic.count;
+  /** Where one world forks and another does not, requests have the same number up to the first that does. */
+  const forked = spec.traffic.samples.findIndex((several) => several > 1);
+  const firstFork = forked < 0 ? Number.POSITIVE_INFINITY : forked;
+
   open(0);
   return {
     players: () => players,
@@ -182,8 +187,8 @@ export function createStage(spec: StageSpec): Stage {
     tables: (request) =>
       players.map(({ world }) => {
         const { count } = world.scheduler.requests.traffic;
-        const same = count === leader().world.scheduler.requests.traffic.count;
-        return request >= 0 && request < count && same ? tablesOf(world, request) : [];
+        const known = request >= 0 && request < count && (request <= firstFork || count === leaderCount());
+        return known ? tablesOf(world, request) : [];
       }),
   };
 }

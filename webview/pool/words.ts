@@ -134,9 +134,11 @@ export function cellWords(info: CellInfo, cell: string, cellTokens: number): str
 
 export function requestWords(about: AboutRequest): string {
   const { request, status, prompt, output, computed, found, preemptions } = about;
+  const lengths = `prompt ${withCommas(prompt)}, output ${withCommas(output)}`;
+  const holds = status === 'running' || status === 'swapped';
   return [
     `Request ${request}: ${status}`,
-    `${withCommas(computed)} of ${withCommas(prompt + output)} tokens in the cache (prompt ${withCommas(prompt)}, output ${withCommas(output)})`,
+    holds ? `${withCommas(computed)} of ${withCommas(prompt + output)} tokens in the cache (${lengths})` : lengths,
     found > 0 ? `${withCommas(found)} found there when it was admitted` : '',
     preemptions > 0 ? `gave way ${preemptions === 1 ? 'once' : `${preemptions} times`}` : '',
   ]

@@ -1,0 +1,8 @@
+/** npm run soak: ten minutes of animation and a thousand edits; `SOAK_MINUTES=1 SOAK_EDITS=100 npm run soak` for less. */
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  root: fileURLToPath(new URL('../..', import.meta.url)),
+  test: { include: ['test/soak/**/*.test.ts'], testTimeout: 3_600_000, hookTimeout: 240_000 },
+});
