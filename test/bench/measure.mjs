@@ -34,3 +34,22 @@ export function calibrate() {
   }
   return { milliseconds: performance.now() - start, x };
 }
+
+/** What the calibration loop takes on a machine with nothing else to do. */
+const USUAL_LOOP = 25;
+
+/**
+ * A time as a row of the table: judged as if the machine were as fast as the loop says it is not.
+ * @param {string} what
+ * @param {number} ms
+ * @param {number} limit
+ */
+export function besideLoop(what, ms, limit) {
+  const loop = calibrate().milliseconds;
+  return {
+    what,
+    figure: `${ms.toFixed(2)} ms, beside ${loop.toFixed(0)} ms for the calibration loop`,
+    limit: `limit ${limit} ms where that takes ${USUAL_LOOP}`,
+    broken: !(ms <= limit * Math.max(1, loop / USUAL_LOOP)),
+  };
+}

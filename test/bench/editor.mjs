@@ -1,0 +1,88 @@
+// In the editor: what a hover and an edit cost in a manifest of 2,000 lines. Absolute times, beside a calibration loop.
+import fs from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import * as esbuild from 'esbuild';
+import { ROOT } from '../../scripts/lib/paths.mjs';
+import { besideLoop } from './measure.mjs';
+
+const SAMPLE = 'samples/vllm/gemma-3-27b.kubernetes.yaml';
+const LINES = 2000;
+const HOVER_LIMIT = 10;
+const EDIT_LIMIT = 50;
+/** Each place is measured as often; the best counts, so that what else the machine does is not in it. */
+const ROUNDS = 5;
+
+/** The sample again and again, each launch with a length of its own. */
+function manifest() {
+  const one = fs.readFileSync(path.join(ROOT, SAMPLE), 'utf8');
+  const parts = [];
+  for (let lines = 0; lines < LINES; lines += one.split('\n').length) {
+    parts.push(one.replace(/max-model-len=\d+/, `max-model-len=${8192 + 16 * parts.length}`));
+  }
+  return parts.join('---\n');
+}
+
+/** @param {() => unknown} call */
+function best(call) {
+  let least = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < ROUNDS; round++) {
+    const start = performance.now();
+    call();
+    least = Math.min(least, performance.now() - start);
+  }
+  return least;
+}
+
+/** @param {number[]} times */
+const p95 = (times) => [...times].sort((a, b) => a - b)[Math.floor(times.length * 0.95)] ?? Number.NaN;
+
+export async function editorBench() {
+  const outfile = path.join(ROOT, 'out/bench/editor.cjs');
+  await esbuild.build({
+    stdin: { contents: "export * from './src/lazy';", resolveDir: ROOT },
+    outfile,
+    bundle: true,
+    minify: true,
+    platform: 'node',
+    format: 'cjs',
+    target: 'node20',
+    mainFields: ['module', 'main'],
+    alias: { 'web-tree-sitter': './node_modules/web-tree-sitter/tree-sitter.cjs' },
+    external: ['vscode'],
+    logLevel: 'error',
+  });
+  const { planText, tryingOn, hoverTarget, hoverText } = createRequire(import.meta.url)(outfile);
+  const text = manifest();
+  const name = 'many.yaml';
+  const { plans } = planText({ text, name }, {});
+  const tryOptions = tryingOn(text, {});
+
+  /** @type {number[]} */
+  const offsets = plans.flatMap((/** @type {any} */ plan) =>
+    plan.launch.options.map((/** @type {any} */ option) => option.range.start),
+  );
+  const hovers = offsets.map((offset) =>
+    best(() => {
+      for (const plan of plans) {
+        const target = hoverTarget(plan, offset, text);
+        if (target) {
+          return hoverText(plan, target, tryOptions);
+        }
+      }
+      throw new Error(`Nothing is said at ${offset}.`);
+    }),
+  );
+  let n = 0;
+  const edits = Array.from({ length: 20 }, (_, i) =>
+    best(() => {
+      n++;
+      const edited = text.replace(`max-model-len=${8192 + 16 * i}`, `max-model-len=${100_000 + n}`);
+      planText({ text: edited, name }, {});
+    }),
+  );
+  return [
+    besideLoop(`hover in ${plans.length} launches, 95th of 100`, p95(hovers), HOVER_LIMIT),
+    besideLoop('planning them again after one edit', p95(edits), EDIT_LIMIT),
+  ];
+}
