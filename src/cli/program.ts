@@ -32,6 +32,10 @@ const FORMS = [
   'makefile',
   'justfile',
   'markdown',
+  'powershell',
+  'batch',
+  'hcl',
+  'cerebrium',
 ] as const;
 
 const EXITS = `

@@ -104,7 +104,16 @@ export type LayerKind =
   /** Written in several literals: no one place holds the value. */
   | 'pieces'
   /** `$$` stands for `$` in a Makefile. */
-  | 'make';
+  | 'make'
+  /** PowerShell: bare, in single quotes, in double quotes. */
+  | 'ps-bare'
+  | 'ps-single'
+  | 'ps-double'
+  /** Batch scripts: bare, in quotes. */
+  | 'batch-bare'
+  | 'batch-quoted'
+  /** `$${` stands for `${`. */
+  | 'hcl';
 
 /** What a file says about the machine. */
 export interface HardwareHint {

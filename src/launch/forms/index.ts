@@ -1,4 +1,5 @@
 /** The forms a launch is read from. A new form is one file and one line here; the first that recognises a text reads it. */
+import { batch } from './batch';
 import { bentoml } from './bentoml';
 import { ci } from './ci';
 import { compose } from './compose';
@@ -6,6 +7,7 @@ import { dockerfile } from './dockerfile';
 import { dstack } from './dstack';
 import { envFile } from './env';
 import type { FormReader } from './form';
+import { cerebrium, hcl } from './hcl';
 import { helm } from './helm';
 import { justfile } from './justfile';
 import { kubernetes } from './kubernetes';
@@ -16,6 +18,7 @@ import { makefile } from './makefile';
 import { markdown } from './markdown';
 import { modelfile } from './modelfile';
 import { notebook } from './notebook';
+import { powershell } from './powershell';
 import { python } from './python';
 import { rayServe } from './ray-serve';
 import { shell } from './shell';
@@ -37,6 +40,10 @@ export const FORMS: readonly FormReader[] = [
   makefile,
   justfile,
   markdown,
+  powershell,
+  batch,
+  hcl,
+  cerebrium,
   triton,
   modelfile,
   systemd,

@@ -100,6 +100,8 @@ function pythonJson(text: string): string | undefined {
 /** Any other spelling may come back as another text. */
 const PLAIN_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
 
+const batchQuoted = (text: string): string | undefined => (/["%!\\\p{Cc}]/u.test(text) ? undefined : `"${text}"`);
+
 const ENCODERS: Readonly<Record<Layer['kind'], Encoder>> = {
   'yaml-plain': plain,
   'yaml-typed': (at, layer, source) => {
@@ -132,6 +134,13 @@ const ENCODERS: Readonly<Record<Layer['kind'], Encoder>> = {
   'python-word': mapText(quoted),
   'python-value': mapText(pythonLiteral),
   pieces: () => undefined,
+  'ps-bare': mapText((text) => (/^[\w+:./][\w+:./=%-]*$/.test(text) ? text : `'${text.replaceAll("'", "''")}'`)),
+  'ps-single': mapText((text) => text.replaceAll("'", "''")),
+  'ps-double': mapText((text) => text.replace(/["`$]/g, (c) => `\`${c}`)),
+  // No way of writing `%` and `!` holds in every place.
+  'batch-bare': mapText((text) => (/^[\w+:./\\-][\w+:./=,@~\\-]*$/.test(text) ? text : batchQuoted(text))),
+  'batch-quoted': mapText((text) => (/["%!\\\p{Cc}]/u.test(text) ? undefined : text)),
+  hcl: mapText((text) => text.replace(/[$%]\{/g, (c) => `${c[0]}${c}`)),
   make: mapText((text) => (/^\s|[#\p{Cc}]/u.test(text) ? undefined : text.replaceAll('$', '$$$$'))),
   'shell-double': mapText((text) => text.replace(/["\\$`]/g, (c) => `\\${c}`)),
 };

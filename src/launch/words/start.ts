@@ -80,7 +80,7 @@ const WRAPPERS = new Set(
   `accelerate apptainer bwrap caffeinate catchsegv chroot command conda dbus-run-session doas env eval exec firejail gosu
   hatch ionice kubectl mamba micromamba mpiexec mpirun nice nohup nsys ncu numactl nvprof parallel pdm pipenv pixi poetry
   prime-run prlimit proot ray rye runuser script setarch setsid singularity srun ssh stdbuf strace su sudo systemd-run
-  systemd-inhibit taskset time timeout tini dumb-init torchrun trap unbuffer unshare uv uvx pipx watch xargs then do`.split(
+  systemd-inhibit taskset time timeout tini dumb-init torchrun trap unbuffer unshare uv uvx pipx watch xargs then do wsl`.split(
     /\s+/,
   ),
 );
@@ -116,7 +116,9 @@ function find(
   return WRAPPERS.has(program) ? wrapped(words, program, engines, around, depth) : undefined;
 }
 
-const basename = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+/** Of a program on Windows too. */
+const basename = (path: string): string =>
+  path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1).replace(/\.exe$/i, '');
 
 function wrapped(
   words: readonly Mapped[],

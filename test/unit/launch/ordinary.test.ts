@@ -152,6 +152,27 @@ test.each<[string, string, string]>([
     'n.ipynb',
     '{"cells":[{"cell_type":"markdown","source":["vllm serve m"]},{"cell_type":"code","source":["!pip install vllm\\n","print(1)"]}]}',
   ],
+  [
+    'a script of Windows',
+    'build.ps1',
+    '# vllm serve m\n$x = @("a")\npip install vllm\nWrite-Host "vllm serve org/m"\ndocker pull vllm/vllm-openai\nInvoke-RestMethod http://vllm:8000\n',
+  ],
+  [
+    'another',
+    'build.bat',
+    '@echo off\nrem vllm serve m\npip install vllm\necho vllm serve m\nvllm --version\ncurl http://vllm:8000\n',
+  ],
+  [
+    'a job of something else',
+    'web.nomad',
+    'job "web" {\n  # vllm serve m\n  task "t" {\n    config {\n      image = "nginx"\n      args = ["--upstream", "vllm:8000"]\n    }\n  }\n}\n',
+  ],
+  [
+    'a machine for something else',
+    'main.tf',
+    'resource "aws_instance" "x" {\n  instance_type = "p5.48xlarge"\n  user_data = <<-EOF\n    pip install vllm\n  EOF\n}\n',
+  ],
+  ['an app without an entry', 'cerebrium.toml', '[cerebrium.dependencies.pip]\nvllm = "latest"\n'],
   ['prose', 'README.md', 'Run `vllm serve org/m`.\n'],
 ])('%s', async (_what, name, text) => {
   const result = await readFully(text, name);

@@ -1,0 +1,133 @@
+/** PowerShell scripts: commands with backticks at line ends, `$X`, `$env:X`, arrays and splats. */
+import { mentionsEngine } from '../mentions';
+import { type PsStatement, type PsValue, type PsWord, readStatements } from '../powershell/lex';
+import type { Reading } from '../reading';
+import type { Mapped } from '../text/mapped';
+import { readCommand } from '../words/terminal';
+import type { Variable } from '../words/variable';
+import { windowsWords } from '../words/windows';
+import { baseName, type TextForm } from './form';
+
+export const powershell: TextForm = {
+  kind: 'text',
+  form: 'powershell',
+  names: /\.psm?1$/i,
+  recognises: (head) => /^\uFEFF?#!.*\bpwsh\b/.test(head),
+  fences: ['powershell', 'ps1', 'pwsh', 'ps'],
+  read: (reading, text) => {
+    if (mentionsEngine(text.text, reading.engines)) {
+      readPowerShell(reading, text);
+    }
+  },
+};
+
+interface Script {
+  readonly reading: Reading;
+  readonly variables: Map<string, PsValue>;
+  /** In which block each was set. */
+  readonly depths: Map<string, number>;
+}
+
+function readPowerShell(reading: Reading, m: Mapped): void {
+  const s: Script = { reading, variables: new Map(), depths: new Map() };
+  const lookup = (name: string): PsValue =>
+    s.variables.get(name) ?? `${name.replace(/^env:/, '')} is not set in this file`;
+  readStatements({ m, lookup }, (statement) => readStatement(s, statement));
+}
+
+function readStatement(s: Script, statement: PsStatement): void {
+  const { words } = statement;
+  // `[int]$Ctx = 8192, [string]$Model` of a `param( )` block are assignments too.
+  const equals = words.findIndex((w) => w.sign === '=' || w.sign === '+=');
+  if (/^(?:if|elseif|while|foreach|for|switch|function|else|return)$/i.test(words[0]?.text.text ?? '')) {
+    return;
+  }
+  if (/^param$/i.test(words[0]?.text.text ?? '')) {
+    parameters(s, words);
+  } else if (equals > 0 && words[equals - 1]) {
+    assign(s, words[equals - 1] as PsWord, words[equals]?.sign === '+=', words.slice(equals + 1), statement.depth);
+  } else {
+    run(s, words);
+  }
+}
+
+function parameters(s: Script, words: readonly PsWord[]): void {
+  words.forEach((w, i) => {
+    const name = variableOf(w);
+    const next = words[i + 1]?.sign === '=' ? words[i + 2] : undefined;
+    if (name !== undefined && words[i - 1]?.sign !== '=') {
+      s.variables.set(name, next ? [next.text] : `${name} is what the script is called with`);
+    }
+  });
+}
+
+/** Types may stand before it: `[int]$Ctx`. */
+const variableOf = (w: PsWord): string | undefined =>
+  w.variable ?? /^(?:\[[\w.[\]]+\])+\$(\w+)$/.exec(w.text.text)?.[1]?.toLowerCase();
+
+function assign(s: Script, target: PsWord, adds: boolean, words: readonly PsWord[], depth: number): void {
+  const name = variableOf(target);
+  if (name === undefined) {
+    return;
+  }
+  const value = valueIn(words);
+  const before = s.variables.get(name);
+  const outside = (s.depths.get(name) ?? depth) !== depth && before !== undefined;
+  if (adds && typeof before !== 'string' && typeof value !== 'string') {
+    const reason = `${name} gets this in one branch only`;
+    s.variables.set(name, [...(before ?? []), ...(outside ? value.map((w) => maybe(w, reason)) : value)]);
+    return;
+  }
+  const same = typeof before !== 'string' && typeof value !== 'string' && textOf(before ?? []) === textOf(value);
+  s.variables.set(name, outside && !same ? `${name} is set differently in branches` : value);
+  s.depths.set(name, depth);
+}
+
+const maybe = (word: Mapped, reason: string): Mapped => ({
+  ...word,
+  segments: word.segments.map((x) => ({ ...x, maybe: reason })),
+});
+
+const textOf = (words: readonly Mapped[]): string => words.map((w) => w.text).join('\0');
+
+/** One word, or a list of them; anything else is computed. */
+function valueIn(words: readonly PsWord[]): PsValue {
+  const plain = words.filter((w) => w.sign === undefined);
+  const signs = words.filter((w) => w.sign !== undefined).map((w) => w.sign);
+  if (plain.length === 1 || signs.every((x) => x === ',' || x === '@(' || x === ')' || x === '(')) {
+    const isList = signs.length > 0;
+    const rest = plain.slice(1).some((w) => /^-/.test(w.text.text) && !isList);
+    return rest || (plain.length > 1 && !isList)
+      ? 'it is computed when the script runs'
+      : plain.flatMap((w) => w.list ?? [w.text]);
+  }
+  return 'it is computed when the script runs';
+}
+
+function run(s: Script, words: readonly PsWord[]): void {
+  const own = words.filter((w) => w.sign === undefined);
+  const plain = own.flatMap((w) => w.list ?? [w.text]);
+  const closed = own.at(-1)?.list !== undefined || words.some((w) => w.sign === '@(');
+  const command = started(plain);
+  if (command.length === 0) {
+    return;
+  }
+  const environment: readonly Variable[] = [...s.variables].flatMap(([name, value]) => {
+    const [only] = typeof value === 'string' ? [] : value;
+    return name.startsWith('env:') && only ? [{ name: name.slice(4).toUpperCase(), value: only }] : [];
+  });
+  const title = baseName(s.reading.input.name);
+  readCommand(s.reading, { words: command, environment, form: 'powershell', title, bare: 'ps-bare', closed });
+}
+
+/** `Start-Process -FilePath X -ArgumentList "…"`, `Start-Process X @("…")`. */
+function started(words: readonly Mapped[]): readonly Mapped[] {
+  if (!/^(?:start-process|saps|start)$/i.test(words[0]?.text ?? '')) {
+    return words;
+  }
+  const rest = words
+    .slice(1)
+    .filter((w) => !/^-(?:FilePath|ArgumentList|Args|NoNewWindow|Wait|PassThru)$/i.test(w.text));
+  const [program, ...given] = rest;
+  return program ? [program, ...given.flatMap((w) => (/\s/.test(w.text) ? windowsWords(w, false) : [w]))] : [];
+}
