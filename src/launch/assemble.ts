@@ -22,7 +22,7 @@ export function assemble(reading: Reading, draft: Draft): Launch {
     line: (offset) => reading.lines().line(offset),
   };
   const read = readArguments(input, start.engine, start.positionalModel);
-  const config = followConfig(reading, read, start.engine);
+  const config = followConfig(reading, read, draft);
   const environment = environmentOptions(reading, start.environment, start.engine);
   const said = [...(draft.options ?? []), ...rolloutOptions(reading, start), ...read.options];
   const options = start.engine.start.configRules?.wins
@@ -130,7 +130,7 @@ export function withVisibleDevices(hardware: HardwareHint, variables: readonly V
 function followConfig(
   reading: Reading,
   read: Arguments,
-  engine: LaunchEngine,
+  { start: { engine }, hostPath }: Draft,
 ): { readonly options: readonly LaunchOption[] } {
   const named = read.options.findLast((o) => o.spec !== undefined && o.name === engine.start.configOption);
   if (
@@ -145,14 +145,15 @@ function followConfig(
   if (written) {
     return readConfig(parseYaml(reading.text, written.body.extent), engine, reading.lines(), written.lookup);
   }
-  const text = reading.file(named.value);
+  const path = hostPath?.(named.value) ?? named.value;
+  const text = reading.file(path);
   if (typeof text !== 'string') {
     return { options: [] };
   }
   const lines = linesOf(text);
   const { options } = readConfig(parseYaml(text, { start: 0, end: text.length }), engine, lines);
   const wins = engine.start.configRules?.wins ?? false;
-  return { options: options.map((o) => elsewhere(o, named.value as string, named, wins)) };
+  return { options: options.map((o) => elsewhere(o, path, named, wins)) };
 }
 
 /** `--config=FILE` is one word, and some engines look for two. */

@@ -54,7 +54,8 @@ const isNothing = ({ value }: Entry): boolean =>
 
 /** `maxModelLen` → `max-model-len`, where that is an option of the engine. */
 export function camelFlag(engine: LaunchEngine, key: string): string | undefined {
-  const flag = key.replace(/([a-z0-9])([A-Z])/g, '$1-$2').toLowerCase();
+  const parted = key.replace(/([a-z0-9])([A-Z])/g, '$1-$2').replace(/([A-Z])([A-Z][a-z])/g, '$1-$2');
+  const flag = parted.toLowerCase();
   const found = findOption(engine.options, `--${flag}`);
   return found && !('ambiguous' in found) && !found.abbreviated ? flag : undefined;
 }

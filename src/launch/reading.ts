@@ -52,6 +52,8 @@ export interface Draft {
   /** The model, where the words do not name it, or only where it is mounted. */
   readonly model?: Launch['model'];
   readonly role?: Launch['role'];
+  /** The host's path of a file that the launch sees at another. */
+  readonly hostPath?: ((path: string) => string | undefined) | undefined;
 }
 
 export interface Collected {

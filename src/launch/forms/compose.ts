@@ -1,21 +1,32 @@
 /** Docker Compose: every service that starts an engine. */
 import { isMap, isScalar, isSeq, type Node } from 'yaml';
-import { assemble } from '../assemble';
+import { assemble, elsewhere } from '../assemble';
+import type { LaunchEngine } from '../engines';
 import { readEnvFile } from '../env-file';
-import type { HardwareHint, Insertion } from '../launch';
-import type { Reading } from '../reading';
+import type { HardwareHint, Insertion, Launch, LaunchOption, TextRange } from '../launch';
 import { readScript } from '../shell/script';
 import { type Mapped, part, rangeOf, unit, unresolvedIn } from '../text/mapped';
 import { gpuCount } from '../words/container';
-import { expandCompose, type Lookup } from '../words/expand';
 import { readImage } from '../words/image';
+import { VARIABLE } from '../words/insertion';
 import { joined } from '../words/joined';
 import { splitWords } from '../words/split';
-import { type Found, nearer, type Surroundings, startInImage, surrounded } from '../words/start';
+import { type Found, nearer, type Start, type Surroundings, startInImage, surrounded } from '../words/start';
 import { assignedName, type Variable } from '../words/variable';
 import type { YamlDocument } from '../yaml/document';
-import { endOfItem, eolOf, listInsertion } from '../yaml/insertion';
-import { type Entry, entries, entry, get, items, nodeRange, scalarAt } from '../yaml/view';
+import { endOfItem, eolOf, listInsertion, variableInsertionIn } from '../yaml/insertion';
+import { type Entry, entries, entry, get, items, nodeRange, textAt } from '../yaml/view';
+import {
+  type Context,
+  hostPath,
+  type Layered,
+  layersOf,
+  mountConfigs,
+  nearestOf,
+  projectVariables,
+  scalarOf,
+} from './compose-service';
+import { setsOptions, variableNames } from './container';
 import type { YamlForm } from './form';
 
 export const compose: YamlForm = {
@@ -31,25 +42,14 @@ export const compose: YamlForm = {
   },
 };
 
-/** What `${X}` means in the file: the project's `.env` where there is one; read only when asked. */
-function projectVariables(reading: Reading): Lookup {
-  let known: ReadonlyMap<string, string> | undefined;
-  return (name) => {
-    known ??= readEnvFile(reading.file('.env') ?? '');
-    return known.get(name);
-  };
-}
-
-interface Context {
-  readonly doc: YamlDocument;
-  readonly reading: Reading;
-  readonly lookup: Lookup;
-}
-
 function readService(c: Context, service: Entry): void {
-  const image = scalarOf(c, get(c.doc, service.value, 'image'));
-  const entry = wordsOf(c, get(c.doc, service.value, 'entrypoint'));
-  const command = wordsOf(c, get(c.doc, service.value, 'command'));
+  const layers = layersOf(c, service.value);
+  if (isOff(layers)) {
+    return;
+  }
+  const image = nearestOf(layers, (l) => scalarOf(l.c, get(l.c.doc, l.node, 'image')));
+  const entry = nearestOf(layers, (l) => wordsOf(l.c, get(l.c.doc, l.node, 'entrypoint')));
+  const command = nearestOf(layers, (l) => wordsOf(l.c, get(l.c.doc, l.node, 'command')));
   const known = image && readImage(image, c.reading.engines);
   if (!known && !entry && !command) {
     return;
@@ -57,26 +57,58 @@ function readService(c: Context, service: Entry): void {
   const around: Surroundings = { environment: [], hardware: {}, image: known };
   const found = startInImage(entry?.words, command?.words ?? [], c.reading.engines, around, image);
   if (found) {
-    place(c, service, withMachine(c, service, found), command ?? entry, image);
+    mountConfigs(c, layers);
+    place({ c, layers, service, words: command ?? entry, image }, withMachine(layers, found));
   }
 }
+
+/** `deploy: {replicas: 0}` and `scale: 0`: nothing starts. A profile is started when somebody names it. */
+const isOff = (layers: readonly Layered[]): boolean =>
+  nearestOf(layers, ({ c, node }) => textAt(c.doc, node, 'deploy', 'replicas') ?? textAt(c.doc, node, 'scale')) === '0';
 
 /** Read only for a service that starts something. */
-function withMachine(c: Context, service: Entry, found: Found): Found {
-  const environment = [...environmentOf(c, service.value), ...found.environment];
-  return surrounded(found, environment, nearer(hardwareOf(c, service.value), found.hardware));
+function withMachine(layers: readonly Layered[], found: Found): Found {
+  const environment = [...layers].reverse().flatMap((l) => environmentOf(l.c, l.node));
+  const hardware = nearestOf(layers, (l) => hardwareOf(l.c, l.node)) ?? {};
+  return surrounded(found, [...environment, ...found.environment], nearer(hardware, found.hardware));
 }
 
-function place(c: Context, service: Entry, found: Found, words: Words | undefined, image: Mapped | undefined): void {
+interface Service {
+  readonly c: Context;
+  readonly layers: readonly Layered[];
+  readonly service: Entry;
+  readonly words: Words | undefined;
+  readonly image: Mapped | undefined;
+}
+
+function place(s: Service, found: Found): void {
+  const { c, service, words } = s;
   const { reading, doc } = c;
   const range = serviceRange(doc, service);
+  const title = service.key;
+  const host = (path: string) => hostPath(s.layers, path);
   if (found.kind === 'script') {
-    readScript(reading, found, { form: 'compose', title: service.key, range });
+    readScript(reading, found, { form: 'compose', title, range, hostPath: host });
     return;
   }
-  const insertion = insertionOf(c, service, words, image);
+  const insertion = insertionOf(s, found);
   const shell = words?.shell ?? false;
-  reading.found(assemble(reading, { form: 'compose', title: service.key, range, start: found, shell, insertion }));
+  const launch = assemble(reading, { form: 'compose', title, range, start: found, shell, insertion, hostPath: host });
+  reading.found(withForeign(s, launch));
+}
+
+/** What another file says has the place of its name, and is not edited there. */
+function withForeign({ c, layers }: Service, launch: Launch): Launch {
+  const at = layers.find((l) => l.c.named)?.c.named;
+  const file = at && c.doc.text.slice(at.start, at.end);
+  if (!at || file === undefined) {
+    return launch;
+  }
+  const isThere = (o: LaunchOption) =>
+    o.from === undefined && o.nameRange.start >= at.start && o.nameRange.end <= at.end;
+  const named = { range: at, line: c.reading.lines().line(at.start) };
+  const options = launch.options.map((o) => (isThere(o) ? elsewhere(o, file, named, false) : o));
+  return { ...launch, options };
 }
 
 function serviceRange(doc: YamlDocument, service: Entry) {
@@ -85,21 +117,20 @@ function serviceRange(doc: YamlDocument, service: Entry) {
   return { start, end: value.start >= start ? value.end : start + service.key.length };
 }
 
-function insertionOf(
-  c: Context,
-  service: Entry,
-  words: Words | undefined,
-  image: Mapped | undefined,
-): Insertion | undefined {
+function insertionOf({ c, layers, service, words, image }: Service, start: Start): Insertion | undefined {
+  if (start.engine.start.byEnvironment || (!words && setsOptions(start))) {
+    return variableInsertion(c, service.value, start.engine);
+  }
   if (words) {
-    return words.shell ? undefined : listInsertion(c.doc, words.node, 'compose');
+    const isHere = layers.some((l) => !l.c.named && words.doc === l.c.doc);
+    return words.shell || !isHere ? undefined : listInsertion(c.doc, words.node, 'compose');
   }
   const key = entry(c.doc, service.value, 'image')?.keyNode;
   if (!key || !image || !isMap(service.value) || service.value.flow) {
     return undefined;
   }
-  const start = (key.range?.[0] ?? 0) + c.doc.base;
-  const indent = c.doc.text.slice(c.doc.text.lastIndexOf('\n', start - 1) + 1, start);
+  const from = (key.range?.[0] ?? 0) + c.doc.base;
+  const indent = c.doc.text.slice(c.doc.text.lastIndexOf('\n', from - 1) + 1, from);
   const at = endOfItem(c.doc.text, image.extent.end);
   const range = { start: at, end: at };
   return /^\s*$/.test(indent)
@@ -114,22 +145,24 @@ function insertionOf(
     : undefined;
 }
 
+/** Another variable in the manner of the ones that stand there. */
+function variableInsertion(c: Context, service: Node | null, engine: LaunchEngine): Insertion | undefined {
+  const place = variableInsertionIn(c.doc, get(c.doc, service, 'environment'));
+  return place && { ...place, names: variableNames(engine), only: VARIABLE };
+}
+
 interface Words {
   readonly words: readonly Mapped[];
   readonly shell: boolean;
   readonly node: Node;
-}
-
-function scalarOf(c: Context, node: Node | null): Mapped | undefined {
-  const text = scalarAt(c.doc, node);
-  return text && expandCompose(text, c.lookup);
+  readonly doc: YamlDocument;
 }
 
 /** A string is split as a shell would; items of a list are words as they stand. */
 function wordsOf(c: Context, node: Node | null): Words | undefined {
   if (isScalar(node)) {
     const text = scalarOf(c, node);
-    return text && { words: splitWords(text), shell: true, node };
+    return text && { words: splitWords(text), shell: true, node, doc: c.doc };
   }
   if (!isSeq(node)) {
     return undefined;
@@ -138,22 +171,36 @@ function wordsOf(c: Context, node: Node | null): Words | undefined {
     const word = scalarOf(c, i);
     return word ? joined(word) : [];
   });
-  return { words, shell: false, node };
+  return { words, shell: false, node, doc: c.doc };
 }
 
 function environmentOf(c: Context, service: Node | null): readonly Variable[] {
   const node = get(c.doc, service, 'environment');
   const own = isSeq(node)
-    ? items(c.doc, node).flatMap((i) => listed(scalarOf(c, i)))
-    : entries(c.doc, node).flatMap((e) => mapped(e.key, scalarOf(c, e.value)));
+    ? items(c.doc, node).flatMap((i) => listed(c, scalarOf(c, i)))
+    : entries(c.doc, node).flatMap((e) => mapped(c, e));
   return [...fromEnvFiles(c, service), ...own];
 }
 
-const mapped = (name: string, value: Mapped | undefined): readonly Variable[] => (value ? [{ name, value }] : []);
+/** Without a text it is handed on from the shell, or from `.env`. */
+function mapped(c: Context, { key, keyNode, value }: Entry): readonly Variable[] {
+  const text = scalarOf(c, value);
+  return text && !/^(?:null|~)$/.test(text.text)
+    ? [{ name: key, value: text }]
+    : handedOn(c, key, nodeRange(c.doc, keyNode));
+}
 
-function listed(item: Mapped | undefined): readonly Variable[] {
+function listed(c: Context, item: Mapped | undefined): readonly Variable[] {
   const name = item && assignedName(item.text);
+  if (item && name === undefined && /^\w+$/.test(item.text)) {
+    return handedOn(c, item.text, rangeOf(item));
+  }
   return item && name !== undefined ? [{ name, value: part(item, name.length + 1, item.text.length) }] : [];
+}
+
+function handedOn(c: Context, name: string, where: TextRange): readonly Variable[] {
+  const value = c.lookup(name);
+  return typeof value === 'string' ? [{ name, value: unit(value, c.named ?? where) }] : [];
 }
 
 /** Their texts stand in another file: the place is the name of that file. */
@@ -170,7 +217,7 @@ function fromEnvFiles(c: Context, service: Node | null): readonly Variable[] {
 }
 
 /** `gpus:`, and devices reserved under `deploy`. */
-function hardwareOf(c: Context, service: Node | null): HardwareHint {
+function hardwareOf(c: Context, service: Node | null): HardwareHint | undefined {
   const gpus = scalarOf(c, get(c.doc, service, 'gpus'));
   const reserved = items(c.doc, get(c.doc, service, 'deploy', 'resources', 'reservations', 'devices'));
   const listed = items(c.doc, get(c.doc, service, 'gpus'));
@@ -181,7 +228,18 @@ function hardwareOf(c: Context, service: Node | null): HardwareHint {
     }
   }
   const count = gpus && gpuCount(gpus.text);
-  return gpus && count !== undefined ? { count: { value: count, range: rangeOf(gpus) } } : {};
+  return gpus && count !== undefined ? { count: { value: count, range: rangeOf(gpus) } } : genericCount(c, service);
+}
+
+/** Swarm's `generic_resources: [{discrete_resource_spec: {kind: NVIDIA-GPU, value: 2}}]`. */
+function genericCount(c: Context, service: Node | null): HardwareHint | undefined {
+  const all = items(c.doc, get(c.doc, service, 'deploy', 'resources', 'reservations', 'generic_resources'));
+  const specs = all.map((g) => get(c.doc, g, 'discrete_resource_spec'));
+  const spec = specs.find((g) => /gpu/i.test(textAt(c.doc, g, 'kind') ?? ''));
+  const value = spec && scalarOf(c, get(c.doc, spec, 'value'));
+  return value && /^\d+$/.test(value.text)
+    ? { count: { value: Number(value.text), range: rangeOf(value) } }
+    : undefined;
 }
 
 function deviceCount(c: Context, device: Node | null): HardwareHint['count'] {
@@ -190,5 +248,7 @@ function deviceCount(c: Context, device: Node | null): HardwareHint['count'] {
     return { value: Number(written.text), range: rangeOf(written) };
   }
   const ids = get(c.doc, device, 'device_ids');
-  return isSeq(ids) && ids.items.length > 0 ? { value: ids.items.length, range: nodeRange(c.doc, ids) } : undefined;
+  return isSeq(ids) && ids.items.length > 0
+    ? { value: ids.items.length, range: c.named ?? nodeRange(c.doc, ids) }
+    : undefined;
 }

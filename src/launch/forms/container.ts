@@ -118,9 +118,10 @@ function place(c: Container, found: Found, list: Node | null, image: Mapped | un
 }
 
 function insertionOf(c: Container, start: Start, list: Node | null, image: Mapped | undefined): Insertion | undefined {
-  if (start.engine.start.byEnvironment) {
-    const made = variableItemInsertion(c.doc, get(c.doc, c.node, 'env'));
-    return made && { ...made, only: VARIABLE };
+  const variables = get(c.doc, c.node, 'env');
+  if (start.engine.start.byEnvironment || (!list && setsOptions(start))) {
+    const place = variableItemInsertion(c.doc, variables);
+    return place && { ...place, names: variableNames(start.engine), only: VARIABLE };
   }
   if (list) {
     return isScalar(list) ? undefined : listInsertion(c.doc, list, 'kubernetes');
@@ -128,6 +129,13 @@ function insertionOf(c: Container, start: Start, list: Node | null, image: Mappe
   const beside = image?.extent ?? c.assumed?.head.extent;
   return beside && argsInsertion(c.doc, c.node, c.argsKey ?? 'args', beside, 'kubernetes');
 }
+
+/** The container's options are variables: another one is written as they are. */
+export const setsOptions = ({ engine, environment }: Start): boolean =>
+  environment.some((v) => engine.options.some((o) => o.env === v.name));
+
+export const variableNames = (engine: LaunchEngine): Readonly<Record<string, string>> =>
+  Object.fromEntries(engine.options.flatMap((o) => (o.env === undefined ? [] : [[o.name, o.env]])));
 
 /** Items of a list as they stand; a string where a list is expected is split. */
 function wordsOf(c: Container, node: Node | null, lookup: Lookup): readonly Mapped[] {

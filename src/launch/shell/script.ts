@@ -28,6 +28,7 @@ export interface ScriptPlace {
   /** What the form says beside the script. */
   readonly model?: Launch['model'];
   readonly role?: Launch['role'];
+  readonly hostPath?: (path: string) => string | undefined;
 }
 
 interface Context {
@@ -136,10 +137,16 @@ function withSurroundings(c: Context, command: Command, found: Found): Found {
 }
 
 function launch(c: Context, command: Command, start: Start): void {
-  const range = c.place.range ?? rangeOf(c.script, command.from, command.to);
+  const range = c.place.range ?? foldedRange(c) ?? rangeOf(c.script, command.from, command.to);
   const title = command.title ?? c.place.title;
-  const { form, model, role } = c.place;
-  c.reading.found(assemble(c.reading, { form, title, range, start, shell: true, model, role }));
+  const { form, model, role, hostPath } = c.place;
+  c.reading.found(assemble(c.reading, { form, title, range, start, shell: true, model, role, hostPath }));
+}
+
+/** Lines of a folded scalar are one: a comment among them would end the command, so the launch is all of it. */
+function foldedRange({ script, reading }: Context): TextRange | undefined {
+  const block = script.layers[0];
+  return block?.kind === 'yaml-block' && reading.text[block.range.start] === '>' ? block.range : undefined;
 }
 
 const RUNS_INPUT = /(?:^|\/)(?:ba|z|da|k)?sh$|(?:^|\/)(?:ssh|sbatch|qsub)$/;

@@ -256,7 +256,10 @@ function addUnknown(sink: Sink, node: Node, reason: string, span: Span | undefin
  */
 function addText(sink: Sink, node: Node, m: Mapped, span: Span | undefined): void {
   const conditional = m.segments.some((s) => s.maybe !== undefined);
-  if (span ? /^-|\s-/.test(m.text) || conditional : /^-|\s/.test(m.text) || conditional) {
+  const isUnknown = m.segments.length === 1 && m.segments[0]?.unresolved !== undefined && !conditional;
+  if (isUnknown) {
+    addUnknown(sink, node, m.segments[0]?.unresolved ?? '', span);
+  } else if (span ? /^-|\s-/.test(m.text) || conditional : /^-|\s/.test(m.text) || conditional) {
     addSplit(sink, m, span);
   } else {
     const unresolved = unresolvedIn(m);

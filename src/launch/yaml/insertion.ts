@@ -1,5 +1,5 @@
 /** Adding an item to a list of words, in the manner of the items that stand there. */
-import { isMap, isSeq, type Node, type YAMLMap } from 'yaml';
+import { isMap, isSeq, type Node, type YAMLMap, type YAMLSeq } from 'yaml';
 import type { Insertion, LayerKind, Spelling, TextRange } from '../launch';
 import type { YamlDocument } from './document';
 import { conditionAt } from './template';
@@ -141,27 +141,40 @@ export function keyInsertion(doc: YamlDocument, map: Node | null, spelling?: Spe
     : { at, text: `${eolOf(doc.text)}${indent}{name}: {value}`, layers, ...spelled };
 }
 
+/** Another `- X=value`, or another key where variables are a map: compose's ways. */
+export function variableInsertionIn(doc: YamlDocument, environment: Node | null): Insertion | undefined {
+  if (!isSeq(environment)) {
+    return variableItemInsertion(doc, environment, 'compose');
+  }
+  const made = environment.flow ? undefined : itemPlace(doc, environment);
+  return made && { at: made.at, text: `${made.lead}- "{name}={value}"`, layers: layersAt(made.at, 'compose') };
+}
+
+function itemPlace(doc: YamlDocument, list: YAMLSeq): { readonly at: number; readonly lead: string } | undefined {
+  const item = list.items.at(-1) as Node | undefined;
+  const last = item && nodeRange(doc, item);
+  const dash = last && dashBefore(doc.text, last.start);
+  return last && dash !== undefined
+    ? { at: endOfItem(doc.text, last.end), lead: `${eolOf(doc.text)}${indentOf(doc.text, dash)}` }
+    : undefined;
+}
+
 /** Another `- name: X` with its `value:`, or another key where variables are a map. */
-export function variableItemInsertion(doc: YamlDocument, env: Node | null): Insertion | undefined {
+export function variableItemInsertion(
+  doc: YamlDocument,
+  env: Node | null,
+  outer: LayerKind = 'kubernetes',
+): Insertion | undefined {
   if (isMap(env)) {
     const made = env.flow ? undefined : keyInsertion(doc, env);
-    return (
-      made && {
-        ...made,
-        text: made.text.replace('{value}', '"{value}"'),
-        layers: layersAt(made.at, 'yaml-double').slice(0, 1),
-      }
-    );
+    return made && { ...made, text: made.text.replace('{value}', '"{value}"'), layers: layersAt(made.at, outer) };
   }
-  if (!isSeq(env) || env.flow || env.items.length === 0) {
-    return undefined;
-  }
-  const last = nodeRange(doc, env.items.at(-1) as Node);
-  const dash = dashBefore(doc.text, last.start);
-  if (dash === undefined) {
-    return undefined;
-  }
-  const at = endOfItem(doc.text, last.end);
-  const lead = `${eolOf(doc.text)}${indentOf(doc.text, dash)}`;
-  return { at, text: `${lead}- name: {name}${lead}  value: "{value}"`, layers: layersAt(at, 'kubernetes') };
+  const made = isSeq(env) && !env.flow ? itemPlace(doc, env) : undefined;
+  return (
+    made && {
+      at: made.at,
+      text: `${made.lead}- name: {name}${made.lead}  value: "{value}"`,
+      layers: layersAt(made.at, outer),
+    }
+  );
 }
