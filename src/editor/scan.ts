@@ -43,7 +43,7 @@ export async function scanWorkspace(
 /** Undefined where it holds no launch, or cannot be read. */
 export async function scanFile(plans: Plans, uri: Uri): Promise<Scanned | undefined> {
   const text = await textOf(uri);
-  if (text === undefined || !mayHoldLaunch(text)) {
+  if (text === undefined || !mayHoldLaunch(text, uri.path)) {
     return undefined;
   }
   const source: Source = { uri, text, name: workspace.asRelativePath(uri, false) };

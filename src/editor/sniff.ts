@@ -48,7 +48,7 @@ export const FILE_NAMES =
 
 /** Files that are looked through for launches in a whole workspace: by name, since a closed file has no language yet. */
 export const SCANNED =
-  '**/{*.yaml,*.yml,*.json,*.jsonc,*.sh,*.bash,*.zsh,*.ps1,*.bat,*.cmd,*.py,*.ipynb,*.toml,*.ini,*.cfg,*.conf,*.properties,*.env,.env,.env.*,.envrc,*.hcl,*.nomad,*.tf,*.service,*.container,*.pbtxt,*.textproto,*.md,*.mk,*.tpl,Dockerfile,Dockerfile.*,*.dockerfile,Containerfile,Makefile,GNUmakefile,justfile,Modelfile,Modelfile.*,*.modelfile,Procfile}';
+  '**/{*.yaml,*.yml,*.json,*.jsonc,*.sh,*.bash,*.zsh,*.ps1,*.bat,*.cmd,*.py,*.ipynb,*.toml,*.ini,*.cfg,*.conf,*.properties,*.env,.env,.env.*,*.env.*,.envrc,*.hcl,*.nomad,*.tf,*.service,*.container,*.sbatch,*.slurm,*.pbtxt,*.textproto,*.md,*.mdx,*.qmd,*.rmd,*.mk,*.tpl,Dockerfile,Dockerfile.*,*.dockerfile,Containerfile,Makefile,GNUmakefile,justfile,.justfile,*.just,Modelfile,Modelfile.*,*.modelfile,Procfile}';
 
 /** What is looked at: far beyond any launch file's start, and cheap (under a millisecond). */
 const LOOKED_AT = 512 * 1024;
