@@ -80,3 +80,41 @@ describe('the look before anything is loaded', () => {
     ['nothing', ''],
   ])('leaves %s', (_, text) => expect(mayHoldLaunch(text)).toBe(false));
 });
+
+describe('what the manifest names', () => {
+  const { contributes } = manifest;
+  const names = (value: unknown): string[] =>
+    [...JSON.stringify(value).matchAll(/"(?:\.\/)?(media\/[^"]+)"/g)].map((match) => match[1] ?? '');
+
+  it('is shipped: icons, pictures, grammars', () => {
+    const named = [...new Set(names(manifest))];
+    expect(named.length).toBeGreaterThan(8);
+    expect(named.filter((path) => read(path).length === 0)).toEqual([]);
+  });
+
+  it('exists: commands of menus, welcome views and the walkthrough', () => {
+    const known = new Set(contributes.commands.map((c: { command: string }) => c.command));
+    const inMenus = Object.values<{ command: string }[]>(contributes.menus).flat();
+    const linked = [...JSON.stringify(texts).matchAll(/command:(kvPlanner\.\w+)/g)].map((match) => match[1] ?? '');
+    const completing = [...JSON.stringify(contributes.walkthroughs).matchAll(/onCommand:(kvPlanner\.\w+)/g)];
+    const used = [...inMenus.map((m) => m.command), ...linked, ...completing.map((match) => match[1] ?? '')];
+    expect(linked.length).toBeGreaterThan(5);
+    expect(used.filter((name) => name.startsWith('kvPlanner.') && !known.has(name))).toEqual([]);
+  });
+
+  it('is honest: the network setting is off, and restricted where the folder is not trusted', () => {
+    const settings = Object.assign({}, ...contributes.configuration.map((c: { properties: object }) => c.properties));
+    expect(settings['kvPlanner.fetchModelFacts'].default).toBe(false);
+    expect(manifest.capabilities.untrustedWorkspaces).toMatchObject({
+      supported: 'limited',
+      restrictedConfigurations: ['kvPlanner.fetchModelFacts'],
+    });
+  });
+
+  it('gives every tool words for the model and for the user, and a closed schema', () => {
+    for (const tool of contributes.languageModelTools) {
+      expect(tool.modelDescription.length).toBeGreaterThan(80);
+      expect(tool).toMatchObject({ canBeReferencedInPrompt: true, inputSchema: { additionalProperties: false } });
+    }
+  });
+});
