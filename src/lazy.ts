@@ -4,6 +4,9 @@
  */
 
 export { compareEngines } from './compare';
+export { engineTitles } from './core/engines';
+export { comparisonView } from './dashboard/compare-view';
+export { studiesView } from './dashboard/studies-view';
 export { planView } from './dashboard/view-model';
 export { effectLine, fixTitle } from './editor/before-after';
 export { engineVersions } from './editor/engine-list';
@@ -37,3 +40,5 @@ export { reportOf } from './report/sections';
 export { solveJson } from './report/solve-json';
 export { solveReport } from './report/solve-report';
 export { solveFor } from './solve';
+export { tryOut } from './what-if';
+export { studiesOf } from './what-if/studies';

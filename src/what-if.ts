@@ -7,6 +7,7 @@ import type { TextEdit } from './launch/edit';
 import { directiveStep, type EditStep, offeredRange, offeredStep, optionStep, rewritten } from './launch/edit-steps';
 import { type Launch, optionOf, type ReadInput } from './launch/launch';
 import { type Plan, type PlanContext, planText, type Tried } from './planner';
+import { launchWith, type OptionChanges } from './planner/alternatives';
 import {
   type Changes,
   type DirectiveKnob,
@@ -16,7 +17,6 @@ import {
   type Read,
   readChange,
 } from './what-if/knobs';
-import { launchWith } from './what-if/launch-with';
 
 export interface Change {
   readonly key: KnobKey;
@@ -32,6 +32,8 @@ export interface WhatIf {
   readonly written: Plan;
   /** As tried; the same plan where nothing is. */
   readonly plan: Plan;
+  /** Plans the text as tried. */
+  readonly context: PlanContext;
   readonly knobs: readonly Knob[];
   readonly changes: readonly Change[];
   /** What cannot be tried, and why. It is left out of the plan. */
@@ -51,7 +53,7 @@ export function whatIf(input: ReadInput, context: PlanContext, at: number, chang
 }
 
 /** The same where the launch is planned already. */
-function tryOut(input: ReadInput, context: PlanContext, at: number, written: Plan, changes: Changes): WhatIf {
+export function tryOut(input: ReadInput, context: PlanContext, at: number, written: Plan, changes: Changes): WhatIf {
   const knobs = knobsOf(written);
   const accepted: Accepted[] = [];
   const refused: { key: KnobKey; text: string; why: string }[] = [];
@@ -66,13 +68,11 @@ function tryOut(input: ReadInput, context: PlanContext, at: number, written: Pla
       accepted.push({ key, ...read });
     }
   }
-  const plan =
-    accepted.length === 0
-      ? written
-      : (planText(input, { ...context, tried: triedOf(input.text, at, accepted) }).plans[at] ?? written);
+  const asTried = accepted.length === 0 ? context : { ...context, tried: triedOf(input.text, at, accepted) };
   return {
     written,
-    plan,
+    plan: accepted.length === 0 ? written : (planText(input, asTried).plans[at] ?? written),
+    context: asTried,
     knobs,
     changes: accepted.flatMap((a) => changesOf(written, knobs, a)),
     refused,
@@ -101,10 +101,13 @@ const triedOf = (text: string, at: number, accepted: readonly Accepted[]): Tried
   at,
   change: (launch) =>
     accepted.reduce(
-      (now, one) => (one.values.length > 0 ? launchWith(now, one.values, one.text) : said(now, one, text)),
+      (now, one) => (one.values.length > 0 ? launchWith(now, optionChanges(one)) : said(now, one, text)),
       launch,
     ),
 });
+
+const optionChanges = ({ values, text }: Accepted): OptionChanges =>
+  Object.fromEntries(values.map(({ spec }) => [spec.name, text]));
 
 /** What is said in a comment, or in the file's own words for a number of GPUs. */
 function said(launch: Launch, { key, text }: Accepted, file: string): Launch {

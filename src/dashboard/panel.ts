@@ -1,7 +1,8 @@
 /** The dashboard's panel: one beside the file, opened by a command or by the editor's own restart. */
 import { type Disposable, type TextDocument, Uri, ViewColumn, type WebviewPanel, window, workspace } from 'vscode';
+import type { DashboardPorts } from './ports';
 import { type HostState, readState } from './protocol';
-import { type DashboardPorts, type Session, startSession } from './session';
+import { type Session, startSession } from './session';
 
 export const VIEW_TYPE = 'kvPlanner.dashboard';
 

@@ -4,6 +4,8 @@
  */
 export { PROTOCOL } from './protocol/base';
 export type { BenchShape } from './protocol/bench';
+export { type ComparisonView, type Pin, type Pinnable, readPins } from './protocol/compare';
+export { type Controls, type Field, KNOBS, type WhatIf } from './protocol/controls';
 export {
   type Method,
   type Params,
@@ -18,14 +20,20 @@ export {
 } from './protocol/messages';
 export type {
   BudgetView,
-  Controls,
   FactView,
   FindingView,
   PlanView,
   RequestsView,
   Segment,
   View,
-  WhatIf,
 } from './protocol/plan';
 export type { PoolPart } from './protocol/pool';
 export { type HostState, type KeptState, type PageState, readState } from './protocol/state';
+export type {
+  BlocksView,
+  HeatView,
+  LongestView,
+  StudiesView,
+  WasteKind,
+  WasteView,
+} from './protocol/studies';

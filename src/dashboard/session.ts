@@ -1,7 +1,6 @@
 /** What one open panel does: follows the launch at the cursor and every edit, and answers its page. */
 import {
   Disposable,
-  type Event,
   env,
   l10n,
   Selection,
@@ -14,28 +13,13 @@ import {
   window,
 } from 'vscode';
 import { launchAt } from '../launch/at';
-import type { Overrides, Plan } from '../planner';
+import { comparisonOf, pickPin, pinnableOf } from './compare';
+import { applied, type Followed, studiesFor, viewOf } from './followed';
 import { newNonce, pageHtml } from './html';
-import {
-  type Params,
-  PROTOCOL,
-  readParams,
-  readToHost,
-  type Shown,
-  type ToHost,
-  type ToPage,
-  type WhatIf,
-} from './protocol';
+import type { DashboardPorts } from './ports';
+import { type Params, PROTOCOL, readParams, readToHost, type ToHost, type ToPage, type WhatIf } from './protocol';
+import { saveReport } from './report';
 import { type Handlers, openText, save } from './requests';
-
-/** What the editor offers the dashboard. */
-export interface DashboardPorts {
-  of(document: TextDocument): Promise<{ readonly plans: readonly Plan[] } | undefined>;
-  whatIf(document: TextDocument, flags: Overrides): Promise<{ readonly plans: readonly Plan[] } | undefined>;
-  readonly onDidChange: Event<TextDocument>;
-  /** A command that the page may ask for, on the launch that is shown. */
-  run(command: 'showReport' | 'setGpu', uri: Uri, offset: number): void;
-}
 
 export interface Session extends Disposable {
   /** Shows the launch at an offset. A file without a launch leaves what is shown. */
@@ -47,19 +31,13 @@ export interface Session extends Disposable {
 /** Moving through a file should not redraw at every line. */
 const PAUSE = 120;
 
-const UNTRIED: WhatIf = { gpu: '', gpus: '', prompt: '', output: '' };
-
-interface Followed {
-  readonly document: TextDocument;
-  readonly index: number;
-  readonly whatIf: WhatIf;
-}
-
 export function startSession(extension: Uri, panel: WebviewPanel, ports: DashboardPorts): Session {
   let at: Followed | undefined;
   let ready = false;
   let turn = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  /** Files that the page compares with. */
+  let pinned: ReadonlySet<string> = new Set();
 
   const post = (message: ToPage): void => void panel.webview.postMessage(message);
 
@@ -83,7 +61,7 @@ export function startSession(extension: Uri, panel: WebviewPanel, ports: Dashboa
       if (at?.document === document && at.index === index) {
         return;
       }
-      at = { document, index, whatIf: UNTRIED };
+      at = { document, index, whatIf: {} };
     } else if (at) {
       return;
     }
@@ -100,12 +78,32 @@ export function startSession(extension: Uri, panel: WebviewPanel, ports: Dashboa
     }, PAUSE);
   };
 
+  const shownNow = (): Followed => {
+    if (!at) {
+      throw new Error(l10n.t('No launch is shown.'));
+    }
+    return at;
+  };
+
   const handlers: Handlers = {
     async whatIf({ whatIf }) {
       at = at && { ...at, whatIf };
       turn++;
       return viewOf(ports, at);
     },
+    async apply() {
+      at = { ...shownNow(), whatIf: await applied(ports, shownNow()) };
+      turn++;
+      return viewOf(ports, at);
+    },
+    studies: () => studiesFor(ports, at),
+    pinnable: () => pinnableOf(ports, shownNow()),
+    pickPin: () => pickPin(ports),
+    compare({ pins }) {
+      pinned = new Set(pins.map(({ file }) => file));
+      return comparisonOf(ports, pins);
+    },
+    saveReport: (params) => saveReport(ports, shownNow(), params),
     save,
     openText,
   };
@@ -137,7 +135,7 @@ export function startSession(extension: Uri, panel: WebviewPanel, ports: Dashboa
     window.onDidChangeActiveTextEditor(followActive),
     window.onDidChangeTextEditorSelection(followActive),
     ports.onDidChange((document) => {
-      if (document === at?.document) {
+      if (document === at?.document || pinned.has(document.uri.toString())) {
         void refresh();
       }
     }),
@@ -173,29 +171,6 @@ async function replyTo(handlers: Handlers, message: Extract<ToHost, { type: 'req
   }
 }
 
-async function viewOf(ports: DashboardPorts, at: Followed | undefined): Promise<Shown> {
-  try {
-    const plan = at && (await planOf(ports, at));
-    if (!at || !plan) {
-      return { view: { kind: 'empty', text: emptyText() } };
-    }
-    const { document, index, whatIf } = at;
-    const { gpuChoices, planView, requestsByLength } = await import('../lazy');
-    const line = document.positionAt(plan.launch.head.start).line + 1;
-    const remote = env.remoteName ?? '';
-    const view = planView({ plan, points: requestsByLength(plan), line, gpuChoices: gpuChoices(), whatIf, remote });
-    return { view, state: { version: PROTOCOL, file: document.uri.toString(), index, whatIf } };
-  } catch (error) {
-    return { view: { kind: 'error', text: error instanceof Error ? error.message : String(error) } };
-  }
-}
-
-async function planOf(ports: DashboardPorts, { document, index, whatIf }: Followed): Promise<Plan | undefined> {
-  const tried = Object.entries(whatIf).filter(([, value]) => value.trim() !== '');
-  const made = tried.length > 0 ? await ports.whatIf(document, Object.fromEntries(tried)) : await ports.of(document);
-  return made?.plans[Math.min(index, made.plans.length - 1)];
-}
-
 async function run(ports: DashboardPorts, at: Followed, message: Extract<ToHost, { type: 'run' }>): Promise<void> {
   const { document, index } = at;
   if (message.command !== 'reveal') {
@@ -222,6 +197,3 @@ function htmlOf(webview: Webview, extension: Uri): string {
     language: env.language,
   });
 }
-
-const emptyText = (): string =>
-  l10n.t('Open a shell script, a Compose file, a Kubernetes manifest or a file of options that starts an engine.');

@@ -8,20 +8,23 @@ import { intervalOf, inUnit, percent, shortAmount } from '../report/amounts';
 import { clean } from '../report/document';
 import { headline } from '../report/headline';
 import { wordsOf } from '../report/numbers';
+import type { WhatIf as Tried } from '../what-if';
+import { controlsView } from './controls-view';
 import { benchShape, poolPart } from './pool-part';
-import type { BudgetView, Controls, FactView, FindingView, PlanView, RequestsView, Segment, WhatIf } from './protocol';
+import type { BudgetView, FactView, FindingView, PlanView, RequestsView, Segment, WhatIf } from './protocol';
 
 export interface ViewInput {
-  readonly plan: Plan;
+  readonly tried: Tried;
   readonly points: readonly LengthPoint[];
   readonly line: number;
-  readonly gpuChoices: Controls['gpuChoices'];
+  /** As typed. */
   readonly whatIf: WhatIf;
   /** Name of the remote that the editor is connected to, or nothing. */
   readonly remote: string;
 }
 
-export function planView({ plan, points, line, gpuChoices, whatIf, remote }: ViewInput): PlanView {
+export function planView({ tried, points, line, whatIf, remote }: ViewInput): PlanView {
+  const { plan } = tried;
   const { text, detail, tone } = headline(plan);
   return {
     kind: 'plan',
@@ -33,14 +36,7 @@ export function planView({ plan, points, line, gpuChoices, whatIf, remote }: Vie
     missing: missingIn(plan),
     requests: requestsView(plan, points),
     findings: plan.findings.map(findingView),
-    controls: {
-      gpu: plan.hardware?.name ?? '',
-      gpus: plan.hardware?.count === undefined ? '' : String(plan.hardware.count),
-      prompt: String(plan.workload.prompt),
-      output: String(plan.workload.output),
-      gpuChoices,
-      whatIf,
-    },
+    controls: controlsView(tried, whatIf),
     pool: poolPart(plan),
     bench: benchShape(plan, remote),
   };

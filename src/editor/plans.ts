@@ -9,7 +9,8 @@ import {
   workspace,
 } from 'vscode';
 import { launchAt } from '../launch/at';
-import type { Overrides, Plan, PlanResult } from '../planner';
+import type { ReadInput } from '../launch/launch';
+import type { Overrides, Plan, PlanContext, PlanResult } from '../planner';
 import type { TryOptions } from '../planner/alternatives';
 import { isSupported } from './documents';
 import { createFiles } from './files';
@@ -22,6 +23,9 @@ export interface DocumentPlans extends Pick<PlanResult, 'plans' | 'problems'> {
   readonly document: TextDocument;
   readonly version: number;
   readonly text: string;
+  /** What it takes to plan the text again, all that it names at hand. */
+  readonly input: ReadInput;
+  readonly context: PlanContext;
   /** Plans one of these launches with other values of options. */
   readonly tryOptions: TryOptions;
 }
@@ -33,8 +37,6 @@ export interface Plans extends Disposable {
   calm(document: TextDocument): Promise<DocumentPlans | undefined>;
   /** Whether typing has paused since the last edit. */
   isCalm(document: TextDocument): boolean;
-  /** The same text planned with other flags; not kept. */
-  whatIf(document: TextDocument, flags: Overrides): Promise<DocumentPlans | undefined>;
   /** Any text, open in an editor or not, with what it takes to plan it again. May reject. */
   plan(source: Source, flags?: Overrides): Promise<Planned | undefined>;
   /** A document's plans are out of date: it was opened or edited (after a pause in typing), or a setting changed. */
@@ -72,20 +74,21 @@ export function createPlans(grammars: GrammarStore, facts: ModelFacts, log: LogO
 
   const planning = createPlanning(grammars, files, facts);
 
-  const make = async (document: TextDocument, flags?: Overrides): Promise<DocumentPlans | undefined> => {
+  const make = async (document: TextDocument): Promise<DocumentPlans | undefined> => {
     const { version } = document;
-    const planned = isSupported(document) ? await planning.plan(sourceOf(document), flags) : undefined;
+    const planned = isSupported(document) ? await planning.plan(sourceOf(document)) : undefined;
     if (!planned) {
       return undefined;
     }
     const { tryingOn } = await import('../lazy');
     const { input, context, result } = planned;
     const { plans, problems } = result;
-    return { document, version, text: input.text, plans, problems, tryOptions: tryingOn(input.text, context) };
+    const { text } = input;
+    return { document, version, text, input, context, plans, problems, tryOptions: tryingOn(text, context) };
   };
 
-  const safely = (document: TextDocument, flags?: Overrides): Promise<DocumentPlans | undefined> =>
-    make(document, flags).catch((error: unknown) => {
+  const safely = (document: TextDocument): Promise<DocumentPlans | undefined> =>
+    make(document).catch((error: unknown) => {
       log.error(
         `${document.uri.toString()}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
       );
@@ -159,7 +162,6 @@ export function createPlans(grammars: GrammarStore, facts: ModelFacts, log: LogO
       }
       return of(document);
     },
-    whatIf: safely,
     plan: planning.plan,
     onDidChange: changed.event,
     onDidClose: closed.event,

@@ -18,7 +18,7 @@ export function tryingOn(text: string, context: PlanContext): TryOptions {
   return (plan, changes, flags) => {
     lines ??= linesOf(text);
     const flagged = flags ? { ...context.flags, ...flags } : context.flags;
-    const tried = planLaunch(changed(plan.launch, changes), lines, { ...context, flags: flagged, scratch: true });
+    const tried = planLaunch(launchWith(plan.launch, changes), lines, { ...context, flags: flagged, scratch: true });
     return doubtful(plan) && tried.starts === true ? { ...tried, starts: 'unknown' } : tried;
   };
 }
@@ -27,7 +27,8 @@ export function tryingOn(text: string, context: PlanContext): TryOptions {
 const doubtful = ({ starts, findings }: Plan): boolean =>
   starts === 'unknown' && findings.some((f) => f.refuses === 'perhaps');
 
-function changed(launch: Launch, changes: OptionChanges): Launch {
+/** The launch as it would be read with these options: one that stands somewhere keeps its place. */
+export function launchWith(launch: Launch, changes: OptionChanges): Launch {
   const kept = launch.options.filter((o) => changes[o.name] === undefined);
   const added = Object.entries(changes).flatMap(([name, raw]) => (raw === null ? [] : [optionAs(launch, name, raw)]));
   return { ...launch, options: [...kept, ...added] };

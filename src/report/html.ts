@@ -2,7 +2,21 @@
 import { chartLines } from './chart';
 import { type Block, type FindingText, type PlanText, type ReportText, TITLE } from './document';
 
-export function reportHtml(report: ReportText): string {
+/** A chart as a picture: what it shows, and the same in words. */
+export interface Picture {
+  readonly title: string;
+  readonly text: string;
+  /** PNG, base64. */
+  readonly png: string;
+}
+
+export interface Extras {
+  /** Said before everything else. */
+  readonly notes?: readonly string[];
+  readonly pictures?: readonly Picture[];
+}
+
+export function reportHtml(report: ReportText, { notes = [], pictures = [] }: Extras = {}): string {
   const title = escaped(report.title ?? TITLE);
   const problems = report.problems.map((p) => `<li>${escaped(p.place)}: ${escaped(p.message)}</li>`);
   return `<!doctype html>
@@ -10,7 +24,7 @@ export function reportHtml(report: ReportText): string {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline';${pictures.length > 0 ? ' img-src data:;' : ''} base-uri 'none'; form-action 'none'">
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
 <style>${STYLE}</style>
@@ -18,6 +32,7 @@ export function reportHtml(report: ReportText): string {
 <body>
 <main>
 <h1>${title}</h1>
+${notes.map((note) => `<p class="note">${escaped(note)}</p>`).join('\n')}${pictures.map(pictureHtml).join('\n')}
 ${report.plans.map(planHtml).join('\n')}
 ${problems.length > 0 ? `<section><h2>Not planned</h2><ul>${problems.join('')}</ul></section>` : ''}
 </main>
@@ -38,8 +53,15 @@ th { font-weight: 600; }
 .how, .place { opacity: .8; font-size: .9em; overflow-wrap: anywhere; }
 .good { color: var(--good); } .bad, .error { color: var(--bad); } .unsure, .warning { color: var(--unsure); }
 .answer { font-size: 1.15em; margin: .2rem 0; }
+figure { margin: 1rem 0; } img { max-width: 100%; height: auto; }
 pre { overflow-x: auto; padding: .5rem; border: 1px solid var(--line); }
 `;
+
+/** Anything but a picture's own letters is left out: nothing else can get into the page this way. */
+const pictureHtml = ({ title, text, png }: Picture): string =>
+  `<figure><figcaption><strong>${escaped(title)}</strong></figcaption>
+<img alt="${escaped(`${title}. ${text}`)}" src="data:image/png;base64,${png.replace(/[^A-Za-z0-9+/=]/g, '')}">
+<p class="how">${escaped(text)}</p></figure>`;
 
 function planHtml(plan: PlanText): string {
   const answers = plan.answers.map(

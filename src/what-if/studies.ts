@@ -2,26 +2,26 @@
 import type { Waste } from '../core/capacity/capacity';
 import { defaultOf } from '../core/engines/option';
 import type { Estimate } from '../core/units';
-import type { Lines } from '../launch/lines';
-import { type Plan, type PlanContext, planLaunch, requestsByLength } from '../planner';
+import { type Plan, requestsByLength } from '../planner';
+import type { TryOptions } from '../planner/alternatives';
 import { optionsOf, type RoleKnob, readChange } from './knobs';
-import { launchWith } from './launch-with';
 
 /** The plan with options of some roles at other values; undefined where the engine does not take one. */
 type Replan = (changes: Readonly<Partial<Record<RoleKnob, string>>>) => Plan | undefined;
 
-function replanner(plan: Plan, lines: Lines, context: PlanContext): Replan {
+function replanner(plan: Plan, tryOptions: TryOptions): Replan {
   return (changes) => {
-    let { launch } = plan;
+    const options: Record<string, string> = {};
     for (const [role, text] of Object.entries(changes) as [RoleKnob, string][]) {
       const read = readChange(plan, role, text);
       if ('error' in read) {
         return undefined;
       }
-      launch = launchWith(launch, read.values, read.text);
+      for (const { spec } of read.values) {
+        options[spec.name] = read.text;
+      }
     }
-    const { tried: _, ...plain } = context;
-    return planLaunch(launch, lines, { ...plain, scratch: true });
+    return tryOptions(plan, options);
   };
 }
 
@@ -36,8 +36,10 @@ export interface FormatRow {
   readonly why?: string;
   /** The longest request that would still start; absent where nothing grows with the length. */
   readonly longest?: { readonly tokens: number; readonly range?: Estimate };
-  /** Requests at once of one replica at each of the lengths: what memory holds, up to the engine's limit. */
+  /** Requests of one replica that memory holds at each of the lengths. */
   readonly requests: readonly number[];
+  /** Most that the engine runs at once, whatever memory holds. */
+  readonly limit?: number;
   /** GPUs of one replica. */
   readonly gpus: number;
 }
@@ -74,12 +76,12 @@ export interface Studies {
   readonly waste?: readonly WasteRow[];
 }
 
-/** `context` as it planned the text; `lines` are the text's. */
-export function studiesOf(plan: Plan, lines: Lines, context: PlanContext): Studies {
+/** `tryOptions` of the text that the plan is of. */
+export function studiesOf(plan: Plan, tryOptions: TryOptions): Studies {
   if (!plan.kv?.pool || !plan.capacity) {
     return {};
   }
-  const replan = replanner(plan, lines, context);
+  const replan = replanner(plan, tryOptions);
   const blocks = blockRows(plan, replan);
   return {
     formats: formatStudy(plan, replan),
@@ -201,7 +203,7 @@ function formatRow(
     return undefined; // heads that do not divide, and what else the engine has no layout for
   }
   const { capacity, placement } = plan;
-  const limit = capacity?.engineLimit?.value ?? Number.POSITIVE_INFINITY;
+  const limit = capacity?.engineLimit?.value;
   const points = requestsByLength(plan, lengths);
   const longest = capacity?.longestContext;
   const why = plan.findings.find((f) => f.severity === 'error') ?? plan.findings.find((f) => f.refuses === 'perhaps');
@@ -211,7 +213,8 @@ function formatRow(
     starts: plan.starts,
     ...(plan.starts !== true && why && { why: why.message }),
     ...(longest && longest.value < ANY_LENGTH && { longest: { tokens: longest.value, range: longest.range } }),
-    requests: points.map(({ paged }) => Math.min(paged, limit)),
+    requests: points.map(({ paged }) => paged),
+    ...(limit !== undefined && { limit }),
     gpus: tensor * (placement?.pipeline ?? 1),
   };
 }

@@ -6,12 +6,13 @@ import type { Browser, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { ARTEFACTS, ROOT } from '../../scripts/lib/paths.mjs';
 import { pageHtml } from '../../src/dashboard/html';
-import { PROTOCOL, type View } from '../../src/dashboard/protocol';
+import { PROTOCOL, type View, type WhatIf } from '../../src/dashboard/protocol';
 import { planView } from '../../src/dashboard/view-model';
 import type { Plan } from '../../src/planner';
+import { untriedOf } from '../unit/dashboard/tried';
 import { aPlan } from '../unit/editor/aPlan';
 
-export const untried = { gpu: '', gpus: '', prompt: '', output: '' };
+export const untried: WhatIf = {};
 
 const points = [256, 512, 1024, 2048, 4096, 8192].map((length) => ({
   length,
@@ -21,11 +22,7 @@ const points = [256, 512, 1024, 2048, 4096, 8192].map((length) => ({
 
 /** What the host would send for a plan: the compose sample's, with some parts changed. */
 export function viewOf(over: Partial<Plan> = {}, whatIf = untried): View {
-  const gpuChoices = [
-    { name: 'H100-80GB', memory: '79.19 GiB' },
-    { name: 'L4', memory: '22.00 GiB' },
-  ];
-  return planView({ plan: aPlan(over), points, line: 2, gpuChoices, whatIf, remote: '' });
+  return planView({ tried: untriedOf(aPlan(over)), points, line: 2, whatIf, remote: '' });
 }
 
 /** What VS Code gives a page of each theme kind: the body's class and the variables that are drawn with. */
@@ -56,6 +53,9 @@ export interface Opening {
   /** What an earlier load kept. */
   readonly state?: unknown;
   readonly reducedMotion?: boolean;
+  /** Methods that this side of the browser answers, from the first request on. */
+  readonly answers?: readonly string[];
+  answer?(method: string, params: unknown): unknown;
 }
 
 /** No server: every address of it is answered from the build. */
@@ -72,7 +72,14 @@ export async function openPage(browser: Browser, view: View, opening: Opening = 
     reducedMotion: reducedMotion ? 'reduce' : 'no-preference',
   });
   const page = await context.newPage();
+  page.setDefaultTimeout(10_000);
+  if (opening.answer) {
+    await page.exposeFunction('answerOf', opening.answer);
+  }
   await page.addInitScript(hostScript(view, state));
+  await page.addInitScript(
+    `for (const m of ${JSON.stringify(opening.answers ?? [])}) { replies[m] = (params) => answerOf(m, params); }`,
+  );
   await page.route(`${ORIGIN}/**`, (route) => {
     const file = new URL(route.request().url()).pathname.slice(1);
     return file === ''

@@ -25,7 +25,11 @@ afterAll(() => browser?.close());
 const openPage = (view: View, opening: Opening = {}): Promise<Page> => open(browser, view, opening);
 
 const drawn = (page: Page): Promise<string[]> =>
-  page.evaluate(() => [...document.querySelectorAll<HTMLCanvasElement>('.chart canvas')].map((c) => c.toDataURL()));
+  page.evaluate(() =>
+    [...document.querySelectorAll<HTMLCanvasElement>('.chart canvas')]
+      .filter((c) => c.checkVisibility())
+      .map((c) => c.toDataURL()),
+  );
 
 test.each(THEME_NAMES)('nothing bars anyone from reading it, in %s', async (theme) => {
   const page = await openPage(viewOf({ starts: false, findings: [aFinding()] }, { ...untried, prompt: '900' }), {
@@ -63,14 +67,14 @@ test('a change of the prompt asks the host, and its answer is drawn and kept', a
   const whatIf = { ...untried, prompt: '900' };
   await expect
     .poll(() => said(page))
-    .toContainEqual({ version: PROTOCOL, type: 'request', id: 1, method: 'whatIf', params: { whatIf } });
+    .toContainEqual({ version: PROTOCOL, type: 'request', id: 2, method: 'whatIf', params: { whatIf } });
   const state = { version: PROTOCOL, file: 'file:///serve.sh', index: 0, whatIf };
   const result = { view: viewOf({ starts: 'unknown' }, whatIf), state };
-  await tell(page, { version: PROTOCOL, type: 'reply', to: 1, ok: true, result });
+  await tell(page, { version: PROTOCOL, type: 'reply', to: 2, ok: true, result });
   await page.getByRole('heading', { name: 'May not start' }).waitFor();
   expect(await page.evaluate('kept')).toEqual([state]);
   await page.getByRole('button', { name: 'Reset' }).click();
-  await expect.poll(async () => (await said(page)).at(-1)).toMatchObject({ id: 2, params: { whatIf: untried } });
+  await expect.poll(async () => (await said(page)).at(-1)).toMatchObject({ id: 4, params: { whatIf: untried } });
   await page.context().close();
 });
 

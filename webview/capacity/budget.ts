@@ -1,9 +1,9 @@
 /** One GPU's memory as one stacked bar, with its table beside it: the legend, the numbers and the reasons. */
 import type { BarElement, Chart, ChartConfiguration, Plugin } from 'chart.js';
 import type { BudgetView, Segment } from '../../src/dashboard/protocol';
-import { el, textTable } from '../dom';
-import { type ChartView, chartView, textLook, tooltipLook } from '../ui/charts';
-import { inkOn, type Palette, readPalette } from '../ui/palette';
+import type { ChartSpec } from '../ui/chart-panel';
+import { chartView, textLook, tooltipLook } from '../ui/charts';
+import { inkOn, type Palette } from '../ui/palette';
 import { fillOf, swatch, type Texture } from '../ui/patterns';
 
 type Key = Segment['key'];
@@ -23,37 +23,20 @@ const colorOf = (key: Key, p: Palette): string =>
 /** Half of the bar's width on the canvas, in pixels. */
 const HALF = 20;
 
-export interface BudgetPanel {
-  readonly element: HTMLElement;
-  draw(budget: BudgetView): void;
-  redraw(): void;
-}
-
-export function budgetPanel(): BudgetPanel {
-  const chart: ChartView<BudgetView> = chartView<'bar', BudgetView>('112px', barConfiguration);
-  const caption = el('p', { class: 'caption' });
-  const table = el('div');
-  let shown: BudgetView | undefined;
-
-  const drawTable = (): void => {
-    if (shown) {
-      table.replaceChildren(budgetTable(shown, readPalette()));
-    }
-  };
-  return {
-    element: el('div', {}, caption, chart.element, table),
-    draw(budget) {
-      shown = budget;
-      caption.textContent = captionOf(budget);
-      chart.draw(budget);
-      drawTable();
-    },
-    redraw() {
-      chart.redraw();
-      drawTable();
-    },
-  };
-}
+export const budgetChart: ChartSpec<BudgetView> = {
+  name: 'memory-of-one-gpu',
+  title: 'Memory of one GPU',
+  drawing: chartView<'bar', BudgetView>('112px', barConfiguration),
+  caption: captionOf,
+  head: ['Part', 'Size', 'Range'],
+  rows: ({ segments }) => segments.map((s) => [s.label, s.size, s.range]),
+  sign: (row, { segments }, p) => {
+    const key = segments[row]?.key ?? 'other';
+    return swatch(colorOf(key, p), textures[key], p);
+  },
+  note: (row, { segments }) => segments[row]?.why ?? '',
+  table: 'open',
+};
 
 /** The bracket under the bar has no words of its own. */
 function captionOf({ total, limit, segments }: BudgetView): string {
@@ -61,23 +44,6 @@ function captionOf({ total, limit, segments }: BudgetView): string {
   const bracket =
     kv && kv.low !== kv.high ? ' The bracket spans where the KV cache may begin: some parts are estimates.' : '';
   return `${total} in all; the engine may use ${limit}.${bracket}`;
-}
-
-function budgetTable({ summary, segments }: BudgetView, palette: Palette): HTMLTableElement {
-  return textTable(
-    summary,
-    ['Part', 'Size', 'Range'],
-    segments.map((s) => [
-      el(
-        'span',
-        { class: 'part' },
-        swatch(colorOf(s.key, palette), textures[s.key], palette),
-        el('span', {}, s.label, el('span', { class: 'note' }, s.why)),
-      ),
-      s.size,
-      s.range,
-    ]),
-  );
 }
 
 function barConfiguration(budget: BudgetView, p: Palette): ChartConfiguration<'bar'> {

@@ -1,11 +1,18 @@
 /** The capacity of one launch: the answer first, then what can be tried, then what it rests on. */
-import type { FactView, FindingView, PlanView, WhatIf } from '../../src/dashboard/protocol';
+import type { FactView, FindingView, Params, PlanView } from '../../src/dashboard/protocol';
+import { addPin } from '../compare/pins';
 import { el } from '../dom';
+import { type Answer, PERSON } from '../host';
+import { chartPanel } from '../ui/chart-panel';
 import { button } from '../ui/toolkit';
 import type { DashboardView, ViewContext, ViewMaker } from '../view';
-import { budgetPanel } from './budget';
+import { blocksChart } from './blocks';
+import { budgetChart } from './budget';
 import { controlsPanel } from './controls';
-import { requestsPanel } from './requests';
+import { heatChart } from './heat';
+import { longestChart } from './longest';
+import { requestsChart } from './requests';
+import { wasteChart } from './waste';
 
 interface Actions {
   onReveal(line: number): void;
@@ -18,36 +25,44 @@ const signs = { good: '✓', unsure: '≈', bad: '✕', unknown: '?' } as const;
 const marks = { error: '✕', warning: '!', information: 'i', hint: '·' } as const;
 const kinds = { error: 'Error', warning: 'Warning', information: 'Note', hint: 'Hint' } as const;
 
-function capacityView({ host, show, say }: ViewContext): DashboardView {
+function capacityView(context: ViewContext): DashboardView {
+  const { host, show, say } = context;
   const actions: Actions = { onReveal: (line) => host.run('reveal', line) };
-  const attempt = async (whatIf: WhatIf): Promise<void> => {
-    const reply = await host.ask('whatIf', { whatIf });
-    const view = reply.ok ? reply.result.view : undefined;
-    if (view?.kind === 'plan') {
-      say('');
-      show(view);
-    } else {
-      say(view?.text ?? (reply.ok ? '' : reply.error));
-    }
-  };
   const place = el('p', { class: 'place' });
   const sign = el('span', { class: 'sign', 'aria-hidden': 'true' });
   const headline = el('h1', { id: 'headline' });
   const detail = el('p', { class: 'detail' });
   const head = el('header', { class: 'head' }, sign, el('div', { role: 'status' }, headline, detail));
-  const controls = controlsPanel((whatIf) => void attempt(whatIf));
   const facts = el('dl', { class: 'facts' });
-  const budget = budgetPanel();
-  const requests = requestsPanel();
   const missing = el('p', { class: 'missing' });
-  const budgetSection = section('Memory of one GPU', budget.element);
-  const requestsSection = section('Requests that fit, by their length', requests.element);
   const findingList = el('ul', { class: 'findings' });
-  const findingsSection = section('Findings', findingList);
+  const findings = el('section', {}, el('h2', {}, 'Findings'), findingList);
+  const charts = chartsOf(context);
+
+  /** Shows what an answer of the host shows, or says what went wrong. */
+  const take = (answer: Answer<'whatIf' | 'apply'>): void => {
+    const view = answer.ok ? answer.result.view : undefined;
+    if (view?.kind === 'plan') {
+      say('');
+      show(view);
+    } else {
+      say(view?.text ?? (answer.ok ? '' : answer.error));
+    }
+  };
+  const controls = controlsPanel({
+    onTry: async (whatIf) => take(await host.ask('whatIf', { whatIf })),
+    onApply: async () => take(await host.ask('apply', {})),
+    onPin: () => void pinShown(context),
+  });
+  const saveReport = async (): Promise<void> => {
+    const reply = await host.ask('saveReport', { charts: charts.pictures() }, PERSON);
+    say(reply.ok ? '' : reply.error);
+  };
   const foot = el(
     'footer',
     {},
     button('Show Capacity Report', () => host.run('showReport')),
+    button('Save as HTML', () => void saveReport(), 'secondary', 'Save this launch and its charts as one HTML file'),
   );
   const element = el(
     'div',
@@ -57,9 +72,8 @@ function capacityView({ host, show, say }: ViewContext): DashboardView {
     controls.element,
     facts,
     missing,
-    budgetSection,
-    requestsSection,
-    findingsSection,
+    findings,
+    charts.element,
     foot,
   );
 
@@ -76,21 +90,76 @@ function capacityView({ host, show, say }: ViewContext): DashboardView {
       facts.hidden = view.facts.length === 0;
       missing.textContent = view.missing ?? '';
       missing.hidden = view.missing === undefined;
-      budgetSection.hidden = view.budget === undefined;
-      requestsSection.hidden = view.requests === undefined;
-      if (view.budget) {
-        budget.draw(view.budget);
-      }
-      if (view.requests) {
-        requests.draw(view.requests);
-      }
       findingList.replaceChildren(...view.findings.map((finding) => findingElement(finding, actions)));
-      findingsSection.hidden = view.findings.length === 0;
+      findings.hidden = view.findings.length === 0;
+      charts.draw(view);
+    },
+    redraw: charts.redraw,
+  };
+}
+
+/** The launch as it is tried now, among the plans that are compared. */
+async function pinShown({ host, say, openTab }: ViewContext): Promise<void> {
+  const reply = await host.ask('pinnable', {});
+  const pin = reply.ok ? reply.result.launches[0]?.pin : undefined;
+  if (pin) {
+    addPin(pin);
+    openTab('compare');
+  } else {
+    say(reply.ok ? '' : reply.error);
+  }
+}
+
+interface Charts {
+  readonly element: HTMLElement;
+  draw(view: PlanView): void;
+  redraw(): void;
+  pictures(): Params<'saveReport'>['charts'];
+}
+
+/** Those of the plan at once; those that take plans of their own when the host has made them. */
+function chartsOf({ host, say }: ViewContext): Charts {
+  const context = { host, say };
+  const budget = chartPanel(budgetChart, context);
+  const requests = chartPanel(requestsChart, context);
+  const waste = chartPanel(wasteChart, context);
+  const longest = chartPanel(longestChart, context);
+  const heat = chartPanel(heatChart, context);
+  const blocks = chartPanel(blocksChart, context);
+  const all = [budget, requests, waste, heat, longest, blocks];
+  const status = el('p', { class: 'note', role: 'status' });
+  const element = el('div', { class: 'charts' }, ...all.map((panel) => panel.element), status);
+  let turn = 0;
+
+  const study = async (): Promise<void> => {
+    const mine = ++turn;
+    element.setAttribute('aria-busy', 'true');
+    const reply = await host.ask('studies', {});
+    if (mine !== turn) {
+      return; // something newer is on its way
+    }
+    element.setAttribute('aria-busy', 'false');
+    const made = reply.ok ? reply.result : undefined;
+    waste.draw(made?.waste);
+    heat.draw(made?.heat);
+    longest.draw(made?.longest);
+    blocks.draw(made?.blocks);
+    setText(status, reply.ok ? reply.result.missing.join(' ') : reply.error);
+  };
+
+  return {
+    element,
+    draw(view) {
+      budget.draw(view.budget);
+      requests.draw(view.requests);
+      void study();
     },
     redraw() {
-      budget.redraw();
-      requests.redraw();
+      for (const panel of all) {
+        panel.redraw();
+      }
     },
+    pictures: () => all.flatMap((panel) => panel.picture() ?? []),
   };
 }
 
@@ -100,8 +169,6 @@ function setText(element: HTMLElement, text: string): void {
     element.textContent = text;
   }
 }
-
-const section = (title: string, body: HTMLElement): HTMLElement => el('section', {}, el('h2', {}, title), body);
 
 function placeOf({ file, launch }: PlanView, { onReveal }: Actions): (Node | string)[] {
   const link = lineLink(`${file}:${launch.line}`, launch.line, onReveal);

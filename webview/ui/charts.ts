@@ -12,6 +12,7 @@ import {
   PointElement,
   Tooltip,
 } from 'chart.js';
+import type { Drawing } from './chart-panel';
 import { type Palette, prefersStill, readPalette } from './palette';
 
 Chart.register(
@@ -26,24 +27,17 @@ Chart.register(
   Tooltip,
 );
 
-/** A canvas that draws anew from a description, whenever its data or the theme changes. */
-export interface ChartView<D> {
-  readonly element: HTMLElement;
-  draw(data: D): void;
-  redraw(): void;
-}
-
 type Kind = 'bar' | 'line';
 
+/** A canvas that draws anew from a description, whenever its data or the theme changes. */
 export function chartView<K extends Kind, D extends { readonly summary: string }>(
-  height: string,
+  height: string | ((data: D) => string),
   configure: (data: D, palette: Palette) => ChartConfiguration<K>,
-): ChartView<D> {
+): Drawing<D> {
   const canvas = document.createElement('canvas');
   canvas.setAttribute('role', 'img');
   const box = document.createElement('div');
   box.className = 'chart';
-  box.style.height = height;
   box.append(canvas);
   let chart: Chart<K> | undefined;
   let shown: D | undefined;
@@ -53,6 +47,7 @@ export function chartView<K extends Kind, D extends { readonly summary: string }
       return;
     }
     const palette = readPalette();
+    box.style.height = typeof height === 'string' ? height : height(shown);
     const { type, data, options, plugins } = configure(shown, palette) as ChartConfiguration<K> & { type: K };
     canvas.setAttribute('aria-label', shown.summary);
     // Plugins and scale kinds are fixed when a chart is made, and making one costs a few milliseconds.
@@ -77,6 +72,7 @@ export function chartView<K extends Kind, D extends { readonly summary: string }
       redraw();
     },
     redraw,
+    canvas: () => (shown ? canvas : undefined),
   };
 }
 

@@ -29,7 +29,7 @@ export function exportButtons(host: Host, { name, png, csv }: Exported, say: (te
 }
 
 /** On the theme's own background: a canvas is transparent where nothing is drawn. Base64. */
-function pictureOf(canvas: HTMLCanvasElement | undefined): string | undefined {
+export function pictureOf(canvas: HTMLCanvasElement | undefined): string | undefined {
   const picture = document.createElement('canvas');
   const pen = picture.getContext('2d');
   if (!canvas || !pen || canvas.width === 0) {

@@ -44,7 +44,12 @@ export function tabs(all: readonly Tab[], first: string, onOpen: (id: string) =>
   return {
     element,
     open(id) {
-      element.activeid = `tab-${id}`;
+      // The library tells only of what a person opens.
+      if (id !== current) {
+        current = id;
+        element.activeid = `tab-${id}`;
+        onOpen(id);
+      }
     },
   };
 }

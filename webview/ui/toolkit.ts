@@ -30,6 +30,8 @@ export interface Field {
   readonly element: HTMLElement;
   /** Shows a value without telling anyone. */
   set(value: string, tried: boolean): void;
+  /** Says why the value cannot be taken; it stays to be mended. Nothing takes it back. */
+  fail(why: string | undefined): void;
 }
 
 interface Valued extends HTMLElement {
@@ -51,17 +53,32 @@ export function button(
 }
 
 /** A number typed as text. Tells when it is committed: Enter, or leaving the field. */
-export function numberField(label: string, onCommit: (value: string) => void, least: 0 | 1 = 1): Field {
+export const numberField = (label: string, onCommit: (value: string) => void, least: 0 | 1 = 1): Field =>
+  typed(label, onCommit, (text) => {
+    const value = text.replace(/[\s,_]/g, '');
+    const taken = value === '' || (/^\d{1,12}$/.test(value) && Number(value) >= least);
+    return taken ? { value } : { why: 'a whole number' };
+  });
+
+/** Any text, of which somebody else knows whether it can be taken. */
+export const textField = (label: string, onCommit: (value: string) => void): Field =>
+  typed(label, onCommit, (text) => ({ value: text.trim() }));
+
+function typed(
+  label: string,
+  onCommit: (value: string) => void,
+  read: (text: string) => { readonly value: string } | { readonly why: string },
+): Field {
   const element = document.createElement('vscode-text-field') as Valued;
-  setAttributes(element, { inputmode: 'numeric', size: 8 });
+  setAttributes(element, { size: 8, autocomplete: 'off', spellcheck: 'false' });
+  const parts = labelled(label, element);
   let shown = '';
   const commit = (): void => {
-    const value = element.value.replace(/[\s,_]/g, '');
-    const wrong = value !== '' && !(/^\d{1,12}$/.test(value) && Number(value) >= least);
-    mark(element, wrong);
-    if (!wrong && value !== shown) {
-      shown = value;
-      onCommit(value);
+    const result = read(element.value);
+    parts.fail('why' in result ? result.why : undefined);
+    if ('value' in result && result.value !== shown) {
+      shown = result.value;
+      onCommit(result.value);
     }
   };
   element.addEventListener('change', commit);
@@ -70,16 +87,17 @@ export function numberField(label: string, onCommit: (value: string) => void, le
       commit();
     } else if (event.key === 'Escape') {
       element.value = shown;
-      mark(element, false);
+      parts.fail(undefined);
     }
   });
   return {
-    element: labelled(label, element),
+    element: parts.box,
     set(value, tried) {
       shown = value;
-      mark(element, false);
+      parts.fail(undefined);
       show(element, label, value, tried);
     },
+    fail: parts.fail,
   };
 }
 
@@ -88,8 +106,10 @@ export function textArea(label: string, placeholder: string, onInput: (value: st
   const element = document.createElement('vscode-text-area') as Valued;
   setAttributes(element, { rows: 6, resize: 'vertical', placeholder, spellcheck: 'false' });
   element.addEventListener('input', () => onInput(element.value));
+  const { box, fail } = labelled(label, element);
   return {
-    element: labelled(label, element),
+    element: box,
+    fail,
     set: (value, tried) => show(element, label, value, tried),
   };
 }
@@ -108,8 +128,10 @@ export function dropdown(label: string, onPick: (value: string) => void): Choice
   setAttributes(element, { position: 'below' });
   element.addEventListener('change', () => onPick(element.value));
   let offered = '';
+  const { box, fail } = labelled(label, element);
   return {
-    element: labelled(label, element),
+    element: box,
+    fail,
     offer(choices) {
       const key = JSON.stringify(choices);
       if (key === offered) {
@@ -137,19 +159,28 @@ function show(element: Valued, label: string, value: string, tried: boolean): vo
   element.parentElement?.classList.toggle('tried', tried);
 }
 
-/** Says that a value cannot be taken; it stays to be mended. */
-function mark(element: HTMLElement, wrong: boolean): void {
-  setAttributes(element, { 'aria-invalid': wrong ? 'true' : undefined });
-  element.parentElement?.classList.toggle('wrong', wrong);
+interface Labelled {
+  readonly box: HTMLElement;
+  fail(why: string | undefined): void;
 }
 
-function labelled(label: string, control: HTMLElement): HTMLElement {
+function labelled(label: string, control: HTMLElement): Labelled {
   const box = document.createElement('div');
   box.className = 'field';
   const words = document.createElement('span');
   words.className = 'label';
   words.setAttribute('aria-hidden', 'true');
   words.textContent = label;
-  box.append(words, control);
-  return box;
+  const error = document.createElement('span');
+  error.className = 'error';
+  error.setAttribute('role', 'alert');
+  box.append(words, control, error);
+  return {
+    box,
+    fail(why) {
+      error.textContent = why ?? '';
+      setAttributes(control, { 'aria-invalid': why === undefined ? undefined : 'true' });
+      box.classList.toggle('wrong', why !== undefined);
+    },
+  };
 }

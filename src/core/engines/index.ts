@@ -19,3 +19,6 @@ export function engineNamed(text: string) {
   const wanted = plain(text).replace(/^trtllm$/, 'tensorrtllm');
   return ENGINES.find(({ id, title }) => wanted !== '' && [id, title].some((name) => plain(name) === wanted));
 }
+
+export const engineTitles = (): readonly { readonly id: string; readonly title: string }[] =>
+  ENGINES.map(({ id, title }) => ({ id, title }));

@@ -1,8 +1,11 @@
 /** What the page and its host say to each other. Both sides check what they get. */
 import * as v from 'valibot';
 import { count, reader, version } from './base';
-import { view, whatIf } from './plan';
+import { comparison, pin, pinnable } from './compare';
+import { whatIf } from './controls';
+import { view } from './plan';
 import { hostState } from './state';
+import { studies } from './studies';
 
 const shown = v.object({ view, state: v.optional(hostState) });
 
@@ -13,6 +16,22 @@ const content = v.pipe(v.string(), v.maxLength(2 ** 26));
 export const METHODS = {
   /** Plans the launch with changes that no file holds. */
   whatIf: { params: v.object({ whatIf }), result: shown },
+  /** Writes what is tried into the file, as one edit that can be undone. */
+  apply: { params: v.object({}), result: shown },
+  /** What the launch as it is tried would come to at other values. */
+  studies: { params: v.object({}), result: studies },
+  /** What there is to compare with; the launch that is shown, as it is tried, comes first. */
+  pinnable: { params: v.object({}), result: pinnable },
+  /** Asks for a file, and which of its launches; nothing where the person cancels. */
+  pickPin: { params: v.object({}), result: v.object({ pin: v.optional(pin) }) },
+  compare: { params: v.object({ pins: v.pipe(v.array(pin), v.maxLength(12)) }), result: comparison },
+  /** Makes the whole view one HTML file, with the charts as pictures (PNG, base64), and saves it. */
+  saveReport: {
+    params: v.object({
+      charts: v.array(v.object({ title: v.string(), text: v.string(), png: content })),
+    }),
+    result: v.object({ saved: v.boolean() }),
+  },
   /** Asks where to save, and writes. `base64` says how the content is written down. */
   save: {
     params: v.object({

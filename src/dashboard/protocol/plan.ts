@@ -1,6 +1,7 @@
 /** The plan of one launch as the page draws it. The host words and computes everything. */
 import * as v from 'valibot';
 import { benchShape } from './bench';
+import { controls } from './controls';
 import { poolPart } from './pool';
 
 const tone = v.picklist(['good', 'unsure', 'bad', 'unknown']);
@@ -40,24 +41,6 @@ const requests = v.object({
 
 const finding = v.object({ severity, message: v.string(), code: v.string(), line: v.number() });
 
-/** What to change for a what-if; empty text leaves it to the file. The host checks each as it checks a directive. */
-export const whatIf = v.object({
-  gpu: v.pipe(v.string(), v.maxLength(100)),
-  gpus: v.pipe(v.string(), v.maxLength(12)),
-  prompt: v.pipe(v.string(), v.maxLength(12)),
-  output: v.pipe(v.string(), v.maxLength(12)),
-});
-
-const controls = v.object({
-  gpu: v.string(),
-  gpus: v.string(),
-  prompt: v.string(),
-  output: v.string(),
-  gpuChoices: v.array(v.object({ name: v.string(), memory: v.string() })),
-  /** What is tried now: the entries that are not empty are not what the file and the settings say. */
-  whatIf,
-});
-
 const planView = v.object({
   kind: v.literal('plan'),
   file: v.string(),
@@ -87,5 +70,3 @@ export type Segment = v.InferOutput<typeof segment>;
 export type RequestsView = v.InferOutput<typeof requests>;
 export type FindingView = v.InferOutput<typeof finding>;
 export type FactView = v.InferOutput<typeof fact>;
-export type Controls = v.InferOutput<typeof controls>;
-export type WhatIf = v.InferOutput<typeof whatIf>;

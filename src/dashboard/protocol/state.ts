@@ -1,7 +1,7 @@
 /** What is kept over a reload: what is shown and what was tried, never results. */
 import * as v from 'valibot';
 import { count, reader, version } from './base';
-import { whatIf } from './plan';
+import { whatIf } from './controls';
 
 /** The host's part. */
 export const hostState = v.object({

@@ -4,18 +4,18 @@ import { PROTOCOL, readParams, readState, readToHost, readToPage } from '../../.
 import { planView } from '../../../src/dashboard/view-model';
 import type { Plan } from '../../../src/planner';
 import { aFinding, aLaunch, aPlan } from '../editor/aPlan';
+import { untriedOf } from './tried';
 
-const untried = { gpu: '', gpus: '', prompt: '', output: '' };
+const untried = {};
 const points = [
   { length: 256, contiguous: 162, paged: 5185 },
   { length: 8192, contiguous: 162, paged: 162 },
 ];
 const viewOf = (plan: Plan = aPlan()) =>
   planView({
-    plan,
+    tried: untriedOf(plan),
     points,
     line: 2,
-    gpuChoices: [{ name: 'H100-80GB', memory: '79.19 GiB' }],
     whatIf: untried,
     remote: '',
   });

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import type { Grammars, ReadInput } from '../../../src/launch/launch';
-import { linesOf } from '../../../src/launch/lines';
 import { type Plan, planText, requestsByLength } from '../../../src/planner';
+import { tryingOn } from '../../../src/planner/alternatives';
 import { whatIf } from '../../../src/what-if';
 import type { Changes } from '../../../src/what-if/knobs';
 import { lengthsOf, type Studies, studiesOf } from '../../../src/what-if/studies';
@@ -23,7 +23,7 @@ const sample = (file: string): ReadInput => ({
 
 function studied(input: ReadInput, flags = {}): { plan: Plan; studies: Studies } {
   const plan = planText(input, { flags }).plans[0] as Plan;
-  return { plan, studies: studiesOf(plan, linesOf(input.text), { flags }) };
+  return { plan, studies: studiesOf(plan, tryingOn(input.text, { flags })) };
 }
 
 const triedPlan = (input: ReadInput, changes: Changes): Plan => whatIf(input, {}, 0, changes)?.plan as Plan;
@@ -53,8 +53,8 @@ test.each(SAMPLES)('%s: every row is what the launch would come to with that val
     expect(made.kv?.layout.dtype.value).toBe(row.dtype);
     expect(made.placement?.tensor ?? 1).toBe(row.tensor);
     expect([row.starts, row.longest?.tokens]).toEqual([made.starts, made.capacity?.longestContext?.value]);
-    const limit = made.capacity?.engineLimit?.value ?? Number.POSITIVE_INFINITY;
-    expect(row.requests).toEqual(requestsByLength(made, lengths).map((p) => Math.min(limit, p.paged)));
+    expect(row.requests).toEqual(requestsByLength(made, lengths).map((p) => p.paged));
+    expect(row.limit).toBe(made.capacity?.engineLimit?.value);
   }
   for (const row of studies.blocks ?? []) {
     const made = row.current ? plan : triedPlan(input, { 'block-size': String(row.blockSize) });
@@ -97,7 +97,7 @@ test('groups that the heads cannot be divided over are left out', () => {
 test('what is tried is studied as tried', () => {
   const input = sample('vllm/qwen3-32b.vllm.yaml');
   const plan = triedPlan(input, { 'block-size': '32', 'kv-dtype': 'auto' });
-  const { formats, blocks } = studiesOf(plan, linesOf(input.text), {});
+  const { formats, blocks } = studiesOf(plan, tryingOn(input.text, {}));
   expect(blocks?.find((r) => r.current)?.blockSize).toBe(32);
   expect(formats?.rows.find((r) => r.current)?.dtype).toBe('bfloat16');
 });

@@ -1,0 +1,93 @@
+/** The launch that a panel shows, as it is tried: planned, drawn in words, and written into its file. */
+import { env, l10n, Range, type TextDocument, ViewColumn, WorkspaceEdit, window, workspace } from 'vscode';
+import type { WhatIf as TriedPlan } from '../what-if';
+import type { DashboardPorts, PlannedDocument } from './ports';
+import { PROTOCOL, type Shown, type StudiesView, type WhatIf } from './protocol';
+
+export interface Followed {
+  readonly document: TextDocument;
+  readonly index: number;
+  readonly whatIf: WhatIf;
+}
+
+export interface TriedDocument {
+  readonly made: PlannedDocument;
+  /** Which of its launches: the last one, where there are fewer than there were. */
+  readonly index: number;
+  readonly tried: TriedPlan;
+}
+
+export async function triedOf(
+  ports: DashboardPorts,
+  { document, index, whatIf }: Followed,
+): Promise<TriedDocument | undefined> {
+  const made = await ports.of(document);
+  const at = made ? Math.min(index, made.plans.length - 1) : -1;
+  const written = made?.plans[at];
+  if (!made || !written) {
+    return undefined;
+  }
+  const { tryOut } = await import('../lazy');
+  return { made, index: at, tried: tryOut(made.input, made.context, at, written, whatIf) };
+}
+
+export async function viewOf(ports: DashboardPorts, at: Followed | undefined): Promise<Shown> {
+  try {
+    const found = at && (await triedOf(ports, at));
+    if (!at || !found) {
+      return { view: { kind: 'empty', text: emptyText() } };
+    }
+    const { document, index, whatIf } = at;
+    const { tried } = found;
+    const { planView, requestsByLength } = await import('../lazy');
+    const line = document.positionAt(tried.plan.launch.head.start).line + 1;
+    const remote = env.remoteName ?? '';
+    const view = planView({ tried, points: requestsByLength(tried.plan), line, whatIf, remote });
+    return { view, state: { version: PROTOCOL, file: document.uri.toString(), index, whatIf } };
+  } catch (error) {
+    return { view: { kind: 'error', text: error instanceof Error ? error.message : String(error) } };
+  }
+}
+
+export async function studiesFor(ports: DashboardPorts, at: Followed | undefined): Promise<StudiesView> {
+  const found = at && (await triedOf(ports, at));
+  if (!found) {
+    return { missing: [] };
+  }
+  const { studiesOf, studiesView } = await import('../lazy');
+  const { plan } = found.tried;
+  return studiesView(plan, studiesOf(plan, found.made.tryOptions));
+}
+
+/** Writes what is tried as one edit. Gives what is still tried then: what could not be written. Rejects with words. */
+export async function applied(ports: DashboardPorts, at: Followed): Promise<WhatIf> {
+  const found = await triedOf(ports, at);
+  if (!found || found.tried.edits.length === 0) {
+    throw new Error(l10n.t('There is nothing that could be written into the file.'));
+  }
+  const { document } = at;
+  const { made, tried } = found;
+  if (made.version !== document.version) {
+    throw new Error(l10n.t('The file has changed in the meantime. Look at the plan again, then apply.'));
+  }
+  const edit = new WorkspaceEdit();
+  for (const { range, text } of tried.edits) {
+    edit.replace(document.uri, new Range(document.positionAt(range.start), document.positionAt(range.end)), text);
+  }
+  if (!(await workspace.applyEdit(edit))) {
+    throw new Error(l10n.t('The file could not be changed: it may be read-only.'));
+  }
+  await reveal(document);
+  const kept = new Set<string>([...tried.unheld, ...tried.refused].map(({ key }) => key));
+  return Object.fromEntries(Object.entries(at.whatIf).filter(([key]) => kept.has(key)));
+}
+
+/** An edit that nobody sees could not be undone by who made it. */
+async function reveal(document: TextDocument): Promise<void> {
+  if (!window.visibleTextEditors.some((editor) => editor.document === document)) {
+    await window.showTextDocument(document, { viewColumn: ViewColumn.One, preserveFocus: true });
+  }
+}
+
+const emptyText = (): string =>
+  l10n.t('Open a shell script, a Compose file, a Kubernetes manifest or a file of options that starts an engine.');
