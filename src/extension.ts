@@ -9,6 +9,7 @@ import { registerCompletion } from './editor/completion';
 import { registerDiagnostics } from './editor/diagnostics';
 import { registerDirectiveSignature } from './editor/directive-signature';
 import { registerFacts } from './editor/facts-commands';
+import { olderTexts } from './editor/git';
 import { createGrammars } from './editor/grammars';
 import { registerHover } from './editor/hover';
 import { registerInlayHints } from './editor/inlay-hints';
@@ -28,7 +29,7 @@ export function activate(context: ExtensionContext): void {
   const facts = createModelFacts(context, log);
   const plans = createPlans(createGrammars(context.extensionUri, log), facts, log);
   const pages = registerPages(plans);
-  const dashboard = createDashboard(context.extensionUri, { ...plans, run: runOn });
+  const dashboard = createDashboard(context.extensionUri, { ...plans, run: runOn, olderTexts });
   context.subscriptions.push(
     log,
     facts,

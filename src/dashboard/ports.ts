@@ -32,5 +32,5 @@ export interface DashboardPorts {
   /** A command that the page may ask for, on the launch that is shown. */
   run(command: 'showReport' | 'setGpu', uri: Uri, offset: number): void;
   /** Older texts of a file, newest first; none where nobody keeps them. */
-  olderTexts?(file: Uri): Promise<readonly OlderText[]>;
+  olderTexts(file: Uri): Promise<readonly OlderText[]>;
 }

@@ -63,3 +63,9 @@ async function activated(extension: {
     return undefined;
   }
 }
+
+/** The same where it does not matter why there are none. */
+export async function olderTexts(file: Uri): Promise<readonly Revision[]> {
+  const found = await revisionsOf(file);
+  return typeof found === 'string' ? [] : found;
+}
