@@ -23,33 +23,76 @@ export function withDirectives(reading: Reading, launches: readonly Launch[]): r
     return launches;
   }
   const directives = [...findDirectives(reading)];
-  const owners = directives.map((d) => ownerOf(reading, d, launches));
+  const places = launches.map((launch) => placeOf(reading, launch));
+  const owned = new Map<Launch, Directive[]>();
+  const shared: Directive[] = [];
+  for (const directive of directives) {
+    const owner = ownerOf(reading, directive, places);
+    if (owner) {
+      owned.set(owner, [...(owned.get(owner) ?? []), directive]);
+    } else {
+      shared.push(directive);
+    }
+  }
+  const holds = holding(reading.text, shared, launches);
   return launches.map((launch) => {
-    const shared = directives.filter(
-      (d, i) => owners[i] === undefined && holdsFor(reading.text, d.at, launch, launches),
-    );
-    const before = shared.filter((d) => d.at < launch.range.start);
-    const after = shared.filter((d) => d.at >= launch.range.start).reverse();
-    const own = directives.filter((_, i) => owners[i] === launch);
+    const all = holds(launch);
+    const before = all.filter((d) => d.at < launch.range.start);
+    const after = all.filter((d) => d.at >= launch.range.start).reverse();
+    const own = owned.get(launch) ?? [];
     const nearest = new Map([...after, ...before, ...own].flatMap((d) => d.entries.map((e) => [e.key, e])));
     return { ...launch, directives: [...nearest.values()] };
   });
 }
 
-/** Before any launch it holds for the whole file, later on for the YAML document it stands in. */
-function holdsFor(text: string, at: number, launch: Launch, launches: readonly Launch[]): boolean {
-  const between = text.slice(Math.min(at, launch.range.start), Math.max(at, launch.range.start));
-  return launches.every((l) => at < l.range.start) || !/^---(?:\s|$)/m.test(between);
+/** Before any launch it holds for the whole file, later on for the YAML document it stands in. Per document: the last of a key is nearest. */
+function holding(
+  text: string,
+  shared: readonly Directive[],
+  launches: readonly Launch[],
+): (launch: Launch) => readonly Directive[] {
+  const first = launches.reduce((least, l) => Math.min(least, l.range.start), Number.POSITIVE_INFINITY);
+  const separators = [...text.matchAll(/^---(?:\s|$)/gm)].map((m) => m.index);
+  const documentOf = (at: number): number => {
+    let [low, high] = [0, separators.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((separators[middle] as number) < at) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  };
+  const forAll = shared.filter((d) => d.at < first);
+  const byDocument = new Map<number, Directive[]>();
+  for (const directive of shared.filter((d) => d.at >= first)) {
+    const document = documentOf(directive.at);
+    byDocument.set(document, [...(byDocument.get(document) ?? []), directive]);
+  }
+  return (launch) => [...forAll, ...(byDocument.get(documentOf(launch.range.start)) ?? [])];
 }
 
+interface Place {
+  readonly launch: Launch;
+  readonly line: number;
+  /** Where the line of its last character ends. */
+  readonly end: number;
+}
+
+const placeOf = (reading: Reading, launch: Launch): Place => ({
+  launch,
+  line: reading.lines().line(launch.range.start),
+  end: lineEnd(reading.text, launch.range.end),
+});
+
 /** The innermost launch a directive stands in, or directly above; undefined = the whole file. */
-function ownerOf(reading: Reading, directive: Directive, launches: readonly Launch[]): Launch | undefined {
+function ownerOf(reading: Reading, directive: Directive, places: readonly Place[]): Launch | undefined {
   const size = (l: Launch) => l.range.end - l.range.start;
-  const around = launches.filter(
-    (l) => l.range.start <= directive.at && directive.at < lineEnd(reading.text, l.range.end),
-  );
-  const inner = around.sort((a, b) => size(a) - size(b))[0];
-  return inner ?? launches.find((l) => isDirectlyAbove(reading, directive, reading.lines().line(l.range.start)));
+  const around = places.filter(({ launch, end }) => launch.range.start <= directive.at && directive.at < end);
+  const inner = around.map((p) => p.launch).sort((a, b) => size(a) - size(b))[0];
+  return inner ?? places.find((p) => isDirectlyAbove(reading, directive, p.line))?.launch;
 }
 
 function lineEnd(text: string, from: number): number {
@@ -57,11 +100,17 @@ function lineEnd(text: string, from: number): number {
   return end === -1 ? text.length : end;
 }
 
+/** A comment longer than this belongs to no launch. */
+const MOST_COMMENT_LINES = 200;
+
 /** Only comment lines stand between. */
 function isDirectlyAbove(reading: Reading, directive: Directive, line: number): boolean {
+  if (directive.line >= line || line - directive.line > MOST_COMMENT_LINES) {
+    return false;
+  }
   const start = reading.lines().offset({ line: directive.line + 1, column: 1 });
   const end = reading.lines().offset({ line, column: 1 });
-  return directive.line < line && /^(?:[ \t]*(?:#|\/\/|;|--)[^\n]*\r?\n?)*$/.test(reading.text.slice(start, end));
+  return /^(?:[ \t]*(?:#|\/\/|;|--)[^\n]*\r?\n?)*$/.test(reading.text.slice(start, end));
 }
 
 function* findDirectives(reading: Reading): Generator<Directive> {

@@ -63,14 +63,24 @@ function replaceFlag(text: string, option: LaunchOption, value: string): readonl
   return turned === undefined ? [] : [{ range: option.nameRange, text: turned }];
 }
 
-function insert(launch: Launch, text: string, name: string, value: string): readonly TextEdit[] {
-  const { insertion } = launch;
+function insert({ insertion }: Launch, text: string, name: string, value: string): readonly TextEdit[] {
   const written = insertion?.names?.[name] ?? spelled(name, insertion?.spelling);
-  if (
-    !insertion ||
-    insertion.only?.test(written) === false ||
-    (/--\{name\}|\{keyword\}/.test(insertion.text) && !isFlagName(name))
-  ) {
+  const [section, key] = written.split('.');
+  if (insertion?.newSection === undefined || section === undefined || key === undefined) {
+    return insertion ? insertAt(insertion, text, name, written, value) : [];
+  }
+  const made = { ...insertion, text: insertion.newSection.replace('{section}', () => section) };
+  return insertAt(insertion.sections?.[section] ?? made, text, key, key, value);
+}
+
+function insertAt(
+  insertion: Insertion,
+  text: string,
+  name: string,
+  written: string,
+  value: string,
+): readonly TextEdit[] {
+  if (insertion.only?.test(written) === false || (/--\{name\}|\{keyword\}/.test(insertion.text) && !isFlagName(name))) {
     return [];
   }
   const range = { start: insertion.at, end: insertion.at };

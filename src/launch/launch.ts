@@ -88,6 +88,8 @@ export type LayerKind =
   | 'shell-split'
   /** A heredoc in which the shell fills in variables. */
   | 'shell-heredoc'
+  /** Between the quotes of a protobuf text field, or a bare word of one. */
+  | 'pbtxt'
   /** A value of a JSON object. */
   | 'json'
   /** The rest of a line: nothing can be quoted. */
@@ -184,6 +186,10 @@ export interface Insertion {
   readonly layers?: readonly Layer[];
   /** Options that are called otherwise at this place. */
   readonly names?: Readonly<Record<string, string>>;
+  /** Where the keys of a file's section go, by its name. */
+  readonly sections?: Readonly<Record<string, Insertion>>;
+  /** A section that is not there yet, with its first key: holds `{section}` as well. */
+  readonly newSection?: string;
   /** Names that can stand at this place; absent = any. */
   readonly only?: RegExp;
 }

@@ -31,6 +31,8 @@ export interface StartWords {
   readonly tritonBackends?: readonly string[];
   /** What starts it in a Python program. */
   readonly python?: readonly PythonCall[];
+  /** A flag is never written as the beginning of its name: its command line is not argparse's. */
+  readonly exactFlags?: true;
   /** Words after a command that make it something else than a server. */
   readonly otherCommands?: readonly string[];
   /** The option that names a file of options, if the engine has one. */

@@ -1,8 +1,9 @@
 /** Triton's `config.pbtxt` of a model whose backend is an engine: `parameters { key: "X" value: { string_value: "Y" } }`. */
 import { findOption, readOptionValue } from '../../core/engines/option';
 import type { LaunchEngine } from '../engines';
-import type { LaunchOption, TextRange } from '../launch';
+import type { Insertion, LaunchOption, TextRange } from '../launch';
 import type { Reading } from '../reading';
+import { eolOf } from '../yaml/insertion';
 import type { TextForm } from './form';
 
 export const triton: TextForm = {
@@ -29,6 +30,7 @@ export const triton: TextForm = {
       environment: new Map(),
       hardware: devicesOf(reading.text),
       directives: [],
+      insertion: insertionAfter(reading.text, engine),
     });
   },
 };
@@ -100,10 +102,44 @@ function optionsOf(w: Written, engine: LaunchEngine, reading: Reading): readonly
       range,
       nameRange: w.keyRange,
       valueRange: w.range,
+      layers: [{ kind: 'pbtxt', range: w.range }],
       ...readOptionValue(spec, w.value),
     },
   ];
 }
+
+/** Another parameter at the end, under the name that Triton's backend has for it. */
+function insertionAfter(text: string, engine: LaunchEngine): Insertion {
+  const at = text.trimEnd().length;
+  const eol = eolOf(text);
+  const known = PARAMETERS.flatMap((key) => {
+    const found = findOption(engine.options, `--${key}`);
+    return found && !('ambiguous' in found) && !found.abbreviated ? [[found.spec.name, key] as const] : [];
+  });
+  return {
+    at,
+    text: `${eol}parameters: {${eol}  key: "{name}"${eol}  value: { string_value: "{value}" }${eol}}`,
+    layers: [{ kind: 'pbtxt', range: { start: at, end: at } }],
+    names: Object.fromEntries(known),
+    only: new RegExp(`^(?:${PARAMETERS.join('|')})$`),
+  };
+}
+
+/** Of `tensorrt_llm/config.pbtxt` in tensorrtllm_backend, 0.20: those that size the cache. */
+const PARAMETERS = [
+  'max_beam_width',
+  'max_tokens_in_paged_kv_cache',
+  'max_attention_window_size',
+  'sink_token_length',
+  'kv_cache_free_gpu_mem_fraction',
+  'cross_kv_cache_fraction',
+  'kv_cache_host_memory_bytes',
+  'kv_cache_onboard_blocks',
+  'enable_kv_cache_reuse',
+  'batch_scheduler_policy',
+  'enable_chunked_context',
+  'gpu_device_ids',
+];
 
 /** `gpu_device_ids` lists the GPUs that one engine runs on. */
 function devicesOf(text: string): { readonly count?: { readonly value: number; readonly range: TextRange } } {

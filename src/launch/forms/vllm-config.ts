@@ -11,7 +11,7 @@ import type { Form, Insertion } from '../launch';
 import type { Reading } from '../reading';
 import { isTellingSpec } from '../words/telling';
 import type { YamlDocument } from '../yaml/document';
-import { keyInsertion } from '../yaml/insertion';
+import { eolOf, keyInsertion } from '../yaml/insertion';
 import { scalarText } from '../yaml/scalar';
 import { entries, nodeRange } from '../yaml/view';
 import type { YamlForm } from './form';
@@ -78,7 +78,7 @@ export const vllmConfig: YamlForm = {
       environment: new Map(),
       hardware: {},
       directives: [],
-      insertion: /\.json$/i.test(reading.input.name) ? jsonInsertion(doc) : keyInsertion(doc, doc.root),
+      insertion: /\.json$/i.test(reading.input.name) ? jsonInsertion(doc) : yamlInsertion(doc, engine),
     });
   },
 };
@@ -99,12 +99,33 @@ function jsonInsertion(doc: YamlDocument): Insertion | undefined {
     at,
     text: `,${lead}"{name}": {value}`,
     layers: [{ kind: 'json', range: { start: at, end: at } }],
-    names: SNAKE,
+    spelling: 'snake',
   };
 }
 
-/** Every name with underscores for its dashes. */
-const SNAKE: Readonly<Record<string, string>> = new Proxy<Record<string, string>>(
-  {},
-  { get: (_, name) => String(name).replaceAll('-', '_') },
-);
+/** Keys of a section go into it; what has a name on the command line alone is called as in the file. */
+function yamlInsertion(doc: YamlDocument, engine: LaunchEngine): Insertion | undefined {
+  const insertion = keyInsertion(doc, doc.root);
+  const inner = entries(doc, doc.root).filter((e) => isMap(e.value) && hasSection(engine.options, e.key));
+  if (!insertion || !engine.options.some((o) => SECTIONED.test(o.name))) {
+    return insertion;
+  }
+  const sections = inner.flatMap((e) => {
+    const place = keyInsertion(doc, e.value);
+    return place ? [[e.key, place] as const] : [];
+  });
+  const names = engine.options.flatMap((o) => {
+    const alias = SECTIONED.test(o.name) ? undefined : o.aliases?.find((a) => SECTIONED.test(a));
+    return alias === undefined ? [] : [[o.name, alias] as const];
+  });
+  return {
+    ...insertion,
+    sections: Object.fromEntries(sections),
+    newSection: insertion.text.includes(': "')
+      ? ', {section}: {{name}: "{value}"}'
+      : insertion.text.replace('{name}', `{section}:${eolOf(doc.text)}  {name}`),
+    names: Object.fromEntries(names),
+  };
+}
+
+const SECTIONED = /^kv_cache_config\./;

@@ -124,6 +124,7 @@ const ENCODERS: Readonly<Record<Layer['kind'], Encoder>> = {
   'shell-split': mapText((text) => (/^[^\s*?[\]]+$/.test(text) ? text : undefined)),
   'shell-heredoc': mapText((text) => (/[$`\\]/.test(text) ? undefined : text)),
   json: mapText((text) => (/^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?|true|false)$/.test(text) ? text : JSON.stringify(text))),
+  pbtxt: mapText((text) => (/["\\\p{Cc}]/u.test(text) || text === '' ? undefined : text)),
   'env-value': envValue,
   systemd: mapText((text) => (/[\\$%\p{Cc}]/u.test(text) ? undefined : text)),
   // A comment begins at white space, and a quote at either end would be taken off.

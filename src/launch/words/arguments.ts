@@ -96,7 +96,7 @@ function readFlag(input: ArgumentWords, index: number, engine: LaunchEngine): Fl
   if (flag === '--' || unresolvedIn(word, 0, flag.length) !== undefined) {
     return { options: [], next: index + 1 };
   }
-  const found = findOption(engine.options, flag);
+  const found = optionNamed(engine, flag);
   const nameRange = rangeOf(word, 0, flag.length);
   const base = { name: bareName(flag), range: nameRange, nameRange, origin: 'file' as const, raw: '' };
   if (found && 'ambiguous' in found) {
@@ -114,6 +114,13 @@ function readFlag(input: ArgumentWords, index: number, engine: LaunchEngine): Fl
     return { options: [option], next: value.next };
   }
   return readKnown(input, index, flag, found);
+}
+
+/** A beginning of a name is the option only where the engine reads its words as argparse does. */
+function optionNamed(engine: LaunchEngine, flag: string): ReturnType<typeof findOption> {
+  const found = findOption(engine.options, flag);
+  const isBeginning = found !== undefined && ('ambiguous' in found || found.abbreviated);
+  return isBeginning && engine.start.exactFlags ? undefined : found;
 }
 
 /** The long flag as written, in the spelling of names. */

@@ -69,6 +69,7 @@ export const LLAMA_CPP_START: StartWords = {
   images: [/(?:^|\/)(?:ggml-org|ggerganov)\/llama\.cpp$/i, /(?:^|\/)llama-server(?:-[a-z0-9.]+)*$/i],
   imageVersion: /(?:^|-)(b\d{3,6}|v?\d+\.\d+(?:\.\d+)?)$/i,
   imageEntry: ['llama-server'],
+  exactFlags: true,
   modelOption: 'model',
   python: [LLAMA_CPP_PYTHON],
   positionalModel: false,

@@ -16,6 +16,7 @@ export const TENSORRT_LLM_START: StartWords = {
   ],
   imageEntry: [],
   tritonBackends: ['tensorrtllm'],
+  exactFlags: true,
   modelOption: 'model',
   python: [{ module: 'tensorrt_llm', names: ['LLM', 'LlmArgs', 'TorchLlmArgs', 'TrtLlmArgs'], positional: ['model'] }],
   positionalModel: true,

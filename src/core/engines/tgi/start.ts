@@ -12,6 +12,7 @@ export const TGI_START: StartWords = {
     /(?:^|\/)huggingface-text-generation-inference(?:-[a-z0-9.-]+)?$/i,
   ],
   imageEntry: ['text-generation-launcher'],
+  exactFlags: true,
   modelOption: 'model-id',
   positionalModel: false,
 };
