@@ -1,4 +1,4 @@
-/** Our commands by name; links in hovers may run these and no others. */
+/** Our commands by name. */
 export const COMMANDS = {
   showReport: 'kvPlanner.showReport',
   openDashboard: 'kvPlanner.openDashboard',

@@ -41,10 +41,13 @@ export function registerHover(plans: Plans): Disposable {
   );
 }
 
-/** Markdown whose links may run our own commands and no others; it holds text of the file only escaped. */
+/** What links may run: of our own commands those that show, copy, or ask before they change anything but a fix. */
+const LINKED = [COMMANDS.openDashboard, COMMANDS.showReport, COMMANDS.setGpu, COMMANDS.applyFix, COMMANDS.copyHover];
+
+/** Markdown whose links may run these and no others; it holds text of the file only escaped. */
 export function trusted(text: string): MarkdownString {
   const markdown = new MarkdownString(text, true);
-  markdown.isTrusted = { enabledCommands: Object.values(COMMANDS) };
+  markdown.isTrusted = { enabledCommands: LINKED };
   return markdown;
 }
 

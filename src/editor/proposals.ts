@@ -129,11 +129,14 @@ const optionItem = (plan: Plan, spec: OptionSpec, label: string, insert = label)
   label,
   insert,
   kind: 'option',
-  detail: takesText(spec),
+  detail: short(takesText(spec)),
   about: () => optionText(plan, spec),
   // What acts on the KV cache is why somebody asks here.
   rank: spec.role ? 0 : spec.effect === undefined ? 2 : 1,
 });
+
+/** A list of formats would take the name's room. */
+const short = (text: string): string => (text.length > 32 ? `${text.slice(0, 31)}…` : text);
 
 /** Behind `--option `, `--option=`, or on the next line of a list of words. */
 const BEHIND_FLAG =

@@ -59,10 +59,11 @@ async function fixesOf(made: DocumentPlans, diagnostic: Diagnostic): Promise<Cod
   const { document, plans, text, tryOptions } = made;
   const { editFix, fixTitle } = await import('../lazy');
   const found = plans.flatMap((plan) => plan.findings.map((finding) => ({ plan, finding })));
+  const launches = plans.map((plan) => plan.launch);
   const actions: CodeAction[] = [];
   for (const { plan, finding } of found.filter((f) => isOf(document, f.finding, diagnostic))) {
     for (const [i, fix] of finding.fixes.entries()) {
-      const edits = editFix(plan.launch, text, fix);
+      const edits = editFix(plan.launch, text, fix, launches);
       if (edits.length > 0) {
         actions.push(actionOf(document, fixTitle(plan, fix, tryOptions), edits, diagnostic, i === 0));
       }
@@ -115,7 +116,10 @@ async function gpuActions(made: DocumentPlans, plan: Plan, diagnostic: Diagnosti
 
 async function fixAll({ document, plans, text, tryOptions }: DocumentPlans): Promise<CodeAction[]> {
   const { editFix, safeFixes } = await import('../lazy');
-  const edits = plans.flatMap((plan) => safeFixes(plan, tryOptions).flatMap((fix) => editFix(plan.launch, text, fix)));
+  const launches = plans.map((plan) => plan.launch);
+  const edits = plans.flatMap((plan) =>
+    safeFixes(plan, tryOptions).flatMap((fix) => editFix(plan.launch, text, fix, launches)),
+  );
   // Launches may share a part of the text: what two of them would write otherwise is left alone.
   const apart = edits.filter((a, i) =>
     edits.every((b, j) => i === j || a.range.end <= b.range.start || b.range.end <= a.range.start),
@@ -141,6 +145,7 @@ async function applyFix(plans: Plans, argument: unknown): Promise<void> {
   const fix = plan?.findings.flatMap((f) => f.fixes).find((f: Fix) => f.option === option && f.value === value);
   if (made && plan && fix && made.version === document.version) {
     const { editFix } = await import('../lazy');
-    await workspace.applyEdit(editOf(document, editFix(plan.launch, made.text, fix)));
+    const launches = made.plans.map((p) => p.launch);
+    await workspace.applyEdit(editOf(document, editFix(plan.launch, made.text, fix, launches)));
   }
 }

@@ -1,5 +1,7 @@
 /** Changing an option in the text of a file: only its value, or one new option in the manner of the others. */
 import type { Fix } from '../core/engines/engine';
+import { editDirective } from './directive-edit';
+import { isDirectiveKey } from './directive-keys';
 import type { Insertion, Launch, LaunchOption, Layer, TextRange } from './launch';
 import { optionOf } from './launch';
 import { encode } from './text/encode';
@@ -22,7 +24,15 @@ export function editOption(launch: Launch, text: string, name: string, value: st
 }
 
 /** What a fix of a finding changes: an option's value, its name, or the model, by whatever option the launch names it. */
-export function editFix(launch: Launch, text: string, fix: Fix): readonly TextEdit[] {
+export function editFix(
+  launch: Launch,
+  text: string,
+  fix: Fix,
+  launches: readonly Launch[] = [launch],
+): readonly TextEdit[] {
+  if (fix.directive && isDirectiveKey(fix.option)) {
+    return editDirective({ launch, launches }, text, fix.option, fix.value);
+  }
   if (fix.replaces !== undefined) {
     const option = optionOf(launch, fix.replaces);
     return option ? renamed(text, option, fix.option) : [];

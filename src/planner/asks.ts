@@ -1,6 +1,6 @@
 /** What flags, directives, the file and settings ask for, in that order of precedence. */
 import { ENGINES, engineNamed } from '../core/engines';
-import type { Engine, Given, Hardware, Workload } from '../core/engines/engine';
+import type { Engine, Fix, Given, Hardware, Workload } from '../core/engines/engine';
 import type { Origin } from '../core/figure';
 import { findGpu, findInstance, nearestGpus } from '../core/hardware/find-gpu';
 import { exactly, MiB, parseBytes } from '../core/units';
@@ -52,8 +52,14 @@ const fromFile = (kind: 'file' | 'directive', line: number): Origin => ({
   line,
 });
 
-const bad = (found: Located[], asked: Asked, message: string, severity: 'error' | 'warning' = 'error'): undefined => {
-  found.push({ finding: { code: 'bad-directive', severity, message, fixes: [], refuses: false }, range: asked.range });
+const bad = (
+  found: Located[],
+  asked: Asked,
+  message: string,
+  severity: 'error' | 'warning' = 'error',
+  fixes: readonly Fix[] = [],
+): undefined => {
+  found.push({ finding: { code: 'bad-directive', severity, message, fixes, refuses: false }, range: asked.range });
   return undefined;
 };
 
@@ -95,6 +101,7 @@ function bytes(ask: Ask, key: DirectiveKey, found: Located[]): number | undefine
       asked,
       `${key} is ${value} bytes: a bare number counts bytes. Write ${asked.text}GiB for GiB.`,
       'warning',
+      [{ title: `Write ${asked.text}GiB`, option: key, value: `${asked.text}GiB`, directive: true }],
     );
   }
   return value;
@@ -139,6 +146,7 @@ export function hardwareOf(launch: Launch, ask: Ask, found: Located[]): Hardware
       name,
       `The GPU “${name.text.slice(0, 120)}” is not known.${like} Its memory can be given instead (gpu-memory).`,
       'warning',
+      near.map((value) => ({ title: `Say that the GPU is ${value}`, option: 'gpu', value, directive: true })),
     );
   }
   if (!gpu && memory === undefined) {

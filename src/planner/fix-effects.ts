@@ -4,7 +4,7 @@ import type { PlacedFinding, Plan } from '../planner';
 import type { OptionChanges, TryOptions } from './alternatives';
 
 export function withFix(plan: Plan, fix: Fix, tryOptions: TryOptions): Plan {
-  return tryOptions(plan, changesOf(plan, fix));
+  return fix.directive ? tryOptions(plan, {}, { [fix.option]: fix.value }) : tryOptions(plan, changesOf(plan, fix));
 }
 
 function changesOf({ launch }: Plan, { option, value, replaces }: Fix): OptionChanges {

@@ -239,6 +239,7 @@ const findingOf = (finding: PlacedFinding): object => ({
     option: fix.option,
     value: fix.value,
     replaces: fix.replaces,
+    directive: fix.directive,
   })),
 });
 

@@ -264,6 +264,8 @@ export interface Fix {
   readonly value: string;
   /** An option that is written by a wrong name: it goes where `option` comes. */
   readonly replaces?: string;
+  /** `option` is a key of a `kv-planner:` comment, and no option of the engine. */
+  readonly directive?: true;
 }
 
 /** Something the reader should know. Severity follows certainty: error only when the engine will refuse. */

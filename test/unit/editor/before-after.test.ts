@@ -111,6 +111,14 @@ describe('fixes', () => {
     expect(found.map((f) => f.text).join('\n')).toContain(expected);
   });
 
+  it('of a directive stand in the directive', () => {
+    const [gpu] = fixesOf(compose(LLAMA, 'gpu=RTX-4091'));
+    expect(gpu?.title).toMatch(/GPU is RTX 40.* → /);
+    expect(gpu?.text).toMatch(/# kv-planner: gpu="?RTX 40/);
+    const [memory] = fixesOf(compose(LLAMA, 'gpu=L4 kv-memory=5'));
+    expect(memory?.text).toContain('kv-memory=5GiB');
+  });
+
   it('say what they come to, as the edited text is planned', () => {
     const [length] = fixesOf(compose(`${LLAMA} --max-model-len 131072`, 'gpu=L4'));
     expect(length?.title).toMatch(/ → starts, ~?\d+ fit at once$/);

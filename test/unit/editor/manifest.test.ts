@@ -20,6 +20,34 @@ describe('manifest', () => {
     expect([...new Set(used)].sort()).toEqual(Object.keys(texts).sort());
   });
 
+  it('says nothing to a person that is not in package.nls.json', () => {
+    const told = [
+      'title',
+      'description',
+      'markdownDescription',
+      'contents',
+      'altText',
+      'displayName',
+      'userDescription',
+    ];
+    const literal = (value: unknown, path: string): string[] => {
+      if (typeof value !== 'object' || value === null) {
+        const key = path.split('.').at(-1) ?? '';
+        const isText = told.includes(key) || /(?:views\..*\.name|[dD]escriptions\.\d+|menus\..*\.title)$/.test(path);
+        return isText && !/^%[\w.-]+%$/.test(String(value)) && value !== 'KV Planner' ? [`${path}: ${value}`] : [];
+      }
+      return Object.entries(value).flatMap(([key, inner]) => literal(inner, `${path}.${key}`));
+    };
+    const { languageModelTools = [], ...rest } = manifest.contributes;
+    // What a model reads is no text for people, and is not translated.
+    const tools = languageModelTools.map((tool: object) => ({
+      ...tool,
+      inputSchema: undefined,
+      modelDescription: undefined,
+    }));
+    expect(literal({ ...rest, tools }, 'contributes')).toEqual([]);
+  });
+
   it('declares the commands that exist', () => {
     const commands = manifest.contributes.commands.map((c: { command: string }) => c.command);
     expect(commands.sort()).toEqual(Object.values(COMMANDS).sort());
@@ -33,7 +61,9 @@ describe('manifest', () => {
       expect(all, setting).toContain(surface ? `isEnabled('${surface}'` : `'${name}'`);
     }
     const read = [...all.matchAll(/isEnabled\('(\w+)'/g)].map((match) => `kvPlanner.${match[1]}.enabled`);
-    expect(declared).toEqual(expect.arrayContaining(read));
+    const others = [...all.matchAll(/(?:settings|getConfiguration\([^)]*\))\.(?:get|update)(?:<[^>]*>)?\('([\w.]+)'/g)];
+    expect(others.length).toBeGreaterThan(3);
+    expect(declared).toEqual(expect.arrayContaining([...read, ...others.map((match) => `kvPlanner.${match[1]}`)]));
   });
 
   it('wakes the extension for the languages it looks at, and for its own panel', () => {
