@@ -41,6 +41,7 @@ const INTERRUPTS = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
  * @typedef {object} ServerOptions
  * @property {string} [vsix] a packaged extension to install
  * @property {Record<string, unknown>} [settings] user settings, added to quiet defaults
+ * @property {readonly string[]} [builtins] further built-in extensions
  * @property {boolean} [tests] heed extensionTestsPath in the address; it also silences toasts and dialogs
  * @property {boolean} [guarded] ask for a secret token in the address: for a server that a person keeps running
  */
@@ -48,10 +49,10 @@ const INTERRUPTS = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
 /** @typedef {Awaited<ReturnType<typeof startServer>>} Server */
 
 /** @param {ServerOptions} [options] */
-export async function startServer({ vsix, settings, tests = false, guarded = false } = {}) {
+export async function startServer({ vsix, settings, builtins = [], tests = false, guarded = false } = {}) {
   const install = await installServer();
   const data = fs.mkdtempSync(path.join(os.tmpdir(), 'kv-planner-vscode-'));
-  const common = prepare(data, install.folder, settings);
+  const common = prepare(data, install.folder, settings, builtins);
   const env = cleanEnvironment(data);
   if (vsix) {
     await installExtension(install, vsix, common, env, data);
@@ -101,13 +102,18 @@ async function installExtension(install, vsix, common, env, data) {
   }
 }
 
-/** @param {string} data @param {string} vscode @param {Record<string, unknown> | undefined} settings */
-function prepare(data, vscode, settings) {
+/**
+ * @param {string} data
+ * @param {string} vscode
+ * @param {Record<string, unknown> | undefined} settings
+ * @param {readonly string[]} builtins
+ */
+function prepare(data, vscode, settings, builtins) {
   for (const folder of ['data/User', 'tmp', 'builtin']) {
     fs.mkdirSync(path.join(data, folder), { recursive: true });
   }
   fs.writeFileSync(path.join(data, 'data/User/settings.json'), JSON.stringify({ ...SETTINGS, ...settings }));
-  for (const name of BUILTINS) {
+  for (const name of [...BUILTINS, ...builtins]) {
     const from = path.join(vscode, 'extensions', name);
     if (fs.existsSync(from)) {
       fs.symlinkSync(from, path.join(data, 'builtin', name));

@@ -11,8 +11,8 @@ const wholeNumber = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(10
 const ASK = v.variant('kind', [
   /** The launches of a file, or the one at an offset. */
   v.object({ kind: v.literal('report'), of: v.string(), offset: v.optional(offset) }),
-  /** A text that stands in no file of its own. */
-  v.object({ kind: v.literal('text'), of: v.string(), text: v.string() }),
+  /** A text out of a document, and where it stands there. */
+  v.object({ kind: v.literal('text'), of: v.string(), text: v.string(), start: offset, end: offset }),
   v.object({
     kind: v.literal('solve'),
     of: v.string(),

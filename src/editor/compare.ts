@@ -11,7 +11,7 @@ import {
   workspace,
 } from 'vscode';
 import { COMMANDS } from './command-names';
-import { type Revision, revisionsOf } from './git';
+import { type NoGit, type Revision, revisionAt, revisionsOf } from './git';
 import type { Pages } from './pages';
 import { fileName, type LaunchPlace, launchFor } from './places';
 import type { Plans } from './plans';
@@ -31,8 +31,12 @@ export function registerCompare(plans: Plans, pages: Pages): Disposable {
     }),
     commands.registerCommand(COMMANDS.compareWith, async (argument: unknown) => {
       const place = await launchFor(plans, argument);
-      const other = place && (saidOther(argument) ?? (await pickOther(place.document)));
+      const other = place && ((await saidOther(place.document, argument)) ?? (await pickOther(place.document)));
       if (!place || !other) {
+        return;
+      }
+      if (typeof other === 'string') {
+        void window.showWarningMessage(l10n.t('There is no revision to compare with: {0}.', whyNone(other)));
         return;
       }
       const { uri } = place.document;
@@ -69,8 +73,13 @@ interface Other {
   readonly name: string;
 }
 
-function saidOther(argument: unknown): Other | undefined {
-  const { other } = (argument ?? {}) as { other?: unknown };
+/** `other` is a file's address, `revision` what Git calls one. */
+async function saidOther({ uri: file }: TextDocument, argument: unknown): Promise<Other | NoGit | undefined> {
+  const { other, revision } = (argument ?? {}) as { other?: unknown; revision?: unknown };
+  if (typeof revision === 'string') {
+    const uri = await revisionAt(file, revision);
+    return typeof uri === 'string' ? uri : { uri, name: `${revision}:${workspace.asRelativePath(file, false)}` };
+  }
   return typeof other === 'string' ? otherFile(Uri.parse(other, true)) : undefined;
 }
 
@@ -109,7 +118,7 @@ async function pickOther(document: TextDocument): Promise<Other | undefined> {
   }
 }
 
-const whyNone = (reason: 'no-git' | 'no-repository'): string =>
+const whyNone = (reason: NoGit): string =>
   reason === 'no-git'
     ? l10n.t('VS Code’s Git extension is not there or switched off')
     : l10n.t('the file is in no Git repository that is open');

@@ -31,8 +31,31 @@ export interface Revision {
 
 const MOST = 50;
 
+export type NoGit = 'no-git' | 'no-repository';
+
+/** The file as a commit, a branch or `HEAD` has it; whether it is there shows when it is opened. */
+export async function revisionAt(file: Uri, ref: string): Promise<Uri | NoGit> {
+  const git = await gitFor(file);
+  return typeof git === 'string' ? git : git.api.toGitUri(file, ref);
+}
+
 /** Newest first. A string says why there are none. */
-export async function revisionsOf(file: Uri): Promise<readonly Revision[] | 'no-git' | 'no-repository'> {
+export async function revisionsOf(file: Uri): Promise<readonly Revision[] | NoGit> {
+  const git = await gitFor(file);
+  if (typeof git === 'string') {
+    return git;
+  }
+  const { api, repository } = git;
+  const commits = await repository.log({ maxEntries: MOST, path: file.fsPath });
+  return commits.map(({ hash, message, authorName, authorDate }) => ({
+    ref: hash,
+    title: message.split('\n', 1)[0] ?? '',
+    detail: [hash.slice(0, 8), authorDate?.toLocaleDateString(), authorName].filter(Boolean).join(' · '),
+    uri: api.toGitUri(file, hash),
+  }));
+}
+
+async function gitFor(file: Uri): Promise<{ readonly api: GitApi; readonly repository: Repository } | NoGit> {
   const extension = extensions.getExtension<{ getAPI(version: 1): GitApi }>('vscode.git');
   if (!extension) {
     return 'no-git';
@@ -42,16 +65,7 @@ export async function revisionsOf(file: Uri): Promise<readonly Revision[] | 'no-
     return 'no-git'; // switched off by git.enabled, or no git on this machine
   }
   const repository = api.getRepository(file);
-  if (!repository) {
-    return 'no-repository';
-  }
-  const commits = await repository.log({ maxEntries: MOST, path: file.fsPath });
-  return commits.map(({ hash, message, authorName, authorDate }) => ({
-    ref: hash,
-    title: message.split('\n', 1)[0] ?? '',
-    detail: [hash.slice(0, 8), authorDate?.toLocaleDateString(), authorName].filter(Boolean).join(' · '),
-    uri: api.toGitUri(file, hash),
-  }));
+  return repository ? { api, repository } : 'no-repository';
 }
 
 async function activated(extension: {

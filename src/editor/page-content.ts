@@ -59,10 +59,20 @@ async function capacity(files: readonly PlannedFile[]): Promise<Page> {
   return { report: reportOf(files), json: planJson(files), csv: reportCsv(files) };
 }
 
-/** Read as the file is that it was taken from, else as what was pasted: a command, or YAML. */
+/**
+ * The launches of the document that the selection touches, with all that the document says of them. Where it holds none,
+ * the text alone: read as the document is, else as what was pasted, a command or YAML.
+ */
 async function textReport(ask: AskOf<'text'>, plans: Plans): Promise<Page> {
-  const { pastedText } = await import('../lazy');
   const uri = Uri.parse(ask.of, true);
+  const document = await workspace.openTextDocument(uri);
+  const whole = await plans.of(document);
+  const touched = whole?.plans.filter(({ launch: { range } }) => range.start < ask.end && ask.start < range.end) ?? [];
+  if (whole && touched.length > 0) {
+    const name = workspace.asRelativePath(uri, false);
+    return capacity([{ name, text: whole.text, result: { plans: touched, problems: [] } }]);
+  }
+  const { pastedText } = await import('../lazy');
   const own = { uri, text: ask.text, name: workspace.asRelativePath(uri, false) };
   for (const source of [own, { uri, text: pastedText(ask.text), name: l10n.t('selection') }]) {
     const made = await plans.plan(source);

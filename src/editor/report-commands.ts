@@ -41,7 +41,10 @@ async function planSelection(pages: Pages): Promise<void> {
     void window.showWarningMessage(l10n.t('The selection is too long for a launch: select the command alone.'));
     return;
   }
-  await shown(pages, { kind: 'text', of: editor.document.uri.toString(), text }, l10n.t('Capacity of the selection'));
+  const { document, selection } = editor;
+  const [start, end] = [document.offsetAt(selection.start), document.offsetAt(selection.end)];
+  const ask = { kind: 'text', of: document.uri.toString(), text, start, end } as const;
+  await shown(pages, ask, l10n.t('Capacity of the selection'));
 }
 
 /** Shows a page, or says why there is none. */

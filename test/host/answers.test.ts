@@ -1,16 +1,18 @@
 /** Commands that answer with a document: what the user reads in it. */
 import { assert } from 'chai';
-import { commands, env, Selection, type TextDocument, Uri, window, workspace } from 'vscode';
+import { commands, env, extensions, Selection, type TextDocument, Uri, window, workspace } from 'vscode';
 import { activate, eventually, openSample } from './editor';
 
 const L4 = 'vllm/llama-3.1-8b-l4.compose.yaml';
 const H100 = 'vllm/llama-3.1-70b-8xh100.compose.yaml';
 
+const pages = (name: string) =>
+  workspace.textDocuments.filter(({ uri }) => uri.scheme === 'kv-planner-report' && uri.path.includes(name));
+
 /** The text of our page whose name holds the words, once it says what it must. */
 const pageText = (name: string, pattern: RegExp): Promise<string> =>
   eventually(`a page ${name} with ${pattern}`, () =>
-    workspace.textDocuments
-      .filter(({ uri }) => uri.scheme === 'kv-planner-report' && uri.path.includes(name))
+    pages(name)
       .map((document) => document.getText())
       .find((text) => pattern.test(text)),
   );
@@ -81,6 +83,25 @@ suite('documents that answer', () => {
     assert.match(text, /\| Contiguous, memory alone \| (?:about )?[\d,]+ \| (?:about )?[\d,]+ \| \+[\d.]+ % \|/);
     assert.match(text, /\| max-model-len \| 8192 \| 4096 \|/);
     assert.match(text, /\| One token, per GPU \| 40 KiB \| 40 KiB \| the same \|/);
+  });
+
+  test('the committed text is compared, asked of the Git extension', async function () {
+    const git = extensions.getExtension('vscode.git');
+    if (!git) {
+      this.skip(); // a web worker host has none
+      return;
+    }
+    const document = await openSample('vllm/gemma-3-27b.kubernetes.yaml');
+    const editor = await window.showTextDocument(document);
+    await editor.edit((edit) => edit.insert(document.positionAt(0), '# kv-planner: gpu=L40S\n'));
+    const ask = () => commands.executeCommand('kvPlanner.compareWith', { ...at(document), revision: 'HEAD' });
+    await git.activate();
+    for (const until = Date.now() + 8000; Date.now() < until && !pages('Changes of gemma').length; ) {
+      await ask(); // the repository is found some time after the extension woke
+    }
+    const text = await pageText('Changes of gemma', /What changed/);
+    assert.match(text, /HEAD:vllm\/gemma-3-27b\.kubernetes\.yaml → vllm\/gemma-3-27b\.kubernetes\.yaml/);
+    assert.match(text, /\| KV pool, per GPU \|.*\| [+−][\d.]+ %/);
   });
 
   test('a version is written above the launch, and the plan follows it', async () => {

@@ -25,6 +25,7 @@ async function main() {
   await buildSuite();
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'kv-planner-suite-'));
   fs.cpSync(SAMPLES, folder, { recursive: true });
+  await commit(folder);
   try {
     const tests = await inEditor(folder);
     fs.mkdirSync(RESULTS, { recursive: true });
@@ -32,6 +33,18 @@ async function main() {
     return report(tests);
   } finally {
     fs.rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The samples as a commit, to compare with; the suite says so where there is no Git. @param {string} folder */
+async function commit(folder) {
+  const as = ['-c', 'user.name=test', '-c', 'user.email=test@localhost', '-c', 'commit.gpgsign=false'];
+  for (const args of [
+    ['init', '-q'],
+    ['add', '-A'],
+    [...as, 'commit', '-q', '-m', 'Samples'],
+  ]) {
+    await run('git', args, { cwd: folder, quiet: true });
   }
 }
 
@@ -79,7 +92,7 @@ async function inDesktop(editor, folder) {
  */
 async function inServer(folder, read) {
   const settings = web ? { 'remote.extensionKind': { 'kv-planner.kv-planner': ['web'] } } : {};
-  const server = await startServer({ tests: true, settings });
+  const server = await startServer({ tests: true, settings, builtins: ['git', 'git-base'] });
   const browser = await launchChromium();
   try {
     const page = await browser.newPage();
