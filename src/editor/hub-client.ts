@@ -162,7 +162,7 @@ async function firstOf(response: Response, most: number, access: HubAccess): Pro
       length += part.value.length;
     }
   } catch (error) {
-    throw failed(error, access, response.url);
+    throw failed(error, access, response.url.replace(/\?.*$/, ''));
   } finally {
     void reader?.cancel().catch(() => {});
   }
@@ -239,7 +239,7 @@ async function ask(url: URL, headers: Readonly<Record<string, string>>, access: 
   try {
     return await fetch(url, { headers, signal, redirect: INSIDE_BROWSER ? 'follow' : 'manual', credentials: 'omit' });
   } catch (error) {
-    throw failed(error, access, url.href);
+    throw failed(error, access, url.origin + url.pathname); // what follows may be a signature
   }
 }
 
