@@ -72,13 +72,29 @@ export function entry(doc: YamlDocument, node: unknown, key: string): Entry | un
   if (!isMap(map)) {
     return undefined;
   }
-  const own = map.items.findLast((p) => keyOf(p)?.value === key);
+  const own = ownPair(map, key);
   const ownKey = own && keyOf(own);
   if (own && ownKey) {
     return { key, keyNode: ownKey, value: follow(doc, own.value) };
   }
-  const merges = map.items.some((p) => keyOf(p)?.value === '<<');
-  return merges ? entries(doc, map).find((e) => e.key === key) : undefined;
+  return ownPair(map, '<<') ? entries(doc, map).find((e) => e.key === key) : undefined;
+}
+
+/** Maps with more keys than this are looked up by an index. */
+const FEW = 16;
+const indexes = new WeakMap<YAMLMap, ReadonlyMap<unknown, Pair<unknown, unknown>>>();
+
+/** The last one with that key. */
+function ownPair(map: YAMLMap, key: string): Pair<unknown, unknown> | undefined {
+  if (map.items.length <= FEW) {
+    return map.items.findLast((p) => keyOf(p)?.value === key);
+  }
+  let index = indexes.get(map);
+  if (!index) {
+    index = new Map(map.items.map((p) => [keyOf(p)?.value, p]));
+    indexes.set(map, index);
+  }
+  return index.get(key);
 }
 
 export function get(doc: YamlDocument, node: unknown, ...path: readonly string[]): Node | null {

@@ -147,7 +147,7 @@ test('fixtures many times over, up to 100 KB', async () => {
       expectSound(long, read(long, name, { ...given, ...(loaded ? { grammars: loaded } : {}) }));
       expect(milliseconds() - before, name).toBeLessThan(LONGEST);
     }),
-    { numRuns: Math.min(runs(12), 2_000) },
+    { numRuns: Math.min(runs(8), 300) },
   );
 });
 
