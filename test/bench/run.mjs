@@ -6,6 +6,7 @@ import path from 'node:path';
 import * as esbuild from 'esbuild';
 import { ROOT } from '../../scripts/lib/paths.mjs';
 import { node } from '../../scripts/lib/run.mjs';
+import { chartsBench } from './charts.mjs';
 import { editorBench } from './editor.mjs';
 import { frameBench } from './frame.mjs';
 import { besideLoop, calibrate, inTurns } from './measure.mjs';
@@ -31,6 +32,7 @@ table.push(...(await readingBench()));
 table.push(...(await editorBench()));
 table.push(...(await poolBench()));
 table.push(...(await frameBench()));
+table.push(...(await chartsBench()));
 for (const { what, figure, limit, broken } of table) {
   console.log(`${broken ? 'BROKEN' : 'ok    '} ${what.padEnd(36)} ${figure}  (${limit})`);
 }

@@ -2,7 +2,16 @@ import { AxeBuilder } from '@axe-core/playwright';
 import type { Frame, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { useWorkbench } from './session';
-import { eventually, openFile, runCommand, screenshot, setTheme, webviewFrame } from './workbench';
+import {
+  eventually,
+  openFile,
+  runCommand,
+  screenshot,
+  setTheme,
+  typeBehind,
+  visibleText,
+  webviewFrame,
+} from './workbench';
 
 const workbench = useWorkbench();
 
@@ -57,6 +66,58 @@ for (const theme of ['dark', 'light', 'high-contrast', 'high-contrast-light'] as
     await dashboard.locator('h1, h2').first().scrollIntoViewIfNeeded();
   });
 }
+
+test('what is tried is written into the file as one edit, and one undo takes it back', async () => {
+  const { page } = workbench;
+  const dashboard = await dashboardOf(page);
+  const before = await visibleText(page);
+  expect(before).toContain('8192');
+  for (const [name, value] of [
+    ['Max length', '4096'],
+    ['Max sequences', '77'],
+    ['Prompt tokens', '901'],
+  ] as const) {
+    await dashboard.getByRole('textbox', { name }).fill(value);
+    await dashboard.getByRole('textbox', { name }).press('Enter');
+    await dashboard.locator('.changes li', { hasText: value }).waitFor();
+  }
+  expect(await visibleText(page)).toBe(before);
+  await screenshot(page, 'what-if-tried');
+  await dashboard.getByRole('button', { name: 'Apply to file' }).click();
+  const after = await eventually('the file to change', async () => {
+    const text = await visibleText(page);
+    return ['4096', '77', 'prompt=901'].every((word) => text.includes(word)) ? text : undefined;
+  });
+  expect(after).not.toContain('8192');
+  await eventually('nothing left to try', async () =>
+    (await dashboard.locator('.changes li').count()) === 0 ? true : undefined,
+  );
+  await page.locator('.editor-instance .view-lines').first().click();
+  await runCommand(page, 'Undo');
+  await eventually('the file as it was', async () => ((await visibleText(page)) === before ? true : undefined));
+});
+
+test('plans are pinned and compared, and planned anew when the file is edited', async () => {
+  const { page } = workbench;
+  const dashboard = await dashboardOf(page);
+  await dashboard.getByRole('button', { name: 'Pin to compare' }).click();
+  await dashboard.getByRole('tab', { name: 'Capacity' }).click();
+  await dashboard.getByRole('textbox', { name: 'Max sequences' }).fill('5');
+  await dashboard.getByRole('textbox', { name: 'Max sequences' }).press('Enter');
+  await dashboard.locator('.changes li', { hasText: '5' }).waitFor();
+  await dashboard.getByRole('button', { name: 'Pin to compare' }).click();
+  const limits = dashboard.getByRole('row', { name: /^Most requests the engine runs/ }).locator('td');
+  await eventually('both limits', async () => {
+    const texts = await limits.allTextContents();
+    return texts.length === 2 && texts[0] === '1,024' && texts[1]?.startsWith('5') ? true : undefined;
+  });
+  await screenshot(page, 'compare-pinned');
+  await typeBehind(page, '8192', '0');
+  const lengths = dashboard.getByRole('row', { name: /^Max length/ }).locator('td');
+  await eventually('the edit', async () => ((await lengths.first().textContent()) === '81,920' ? true : undefined));
+  await dashboard.getByRole('tab', { name: 'Capacity' }).click();
+  await dashboard.getByRole('button', { name: 'Reset' }).click();
+});
 
 test('the dashboard has no accessibility violation that axe can see', async () => {
   const { page } = workbench;
