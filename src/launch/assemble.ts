@@ -111,13 +111,13 @@ function environmentOptions(
   });
 }
 
-/** A list of devices says how many there are, unless something nearer did. */
+/** A list of devices leaves no more than it names of what something else asks for. */
 export function withVisibleDevices(hardware: HardwareHint, variables: readonly Variable[]): HardwareHint {
   const visible = variables.findLast((v) => /^(?:CUDA|NVIDIA|HIP|ROCR)_VISIBLE_DEVICES$/.test(v.name));
   const devices = visible && unresolvedIn(visible.value) === undefined ? visible.value.text.split(',') : [];
   if (
-    hardware.count ||
     !visible ||
+    (hardware.count && hardware.count.value <= devices.length) ||
     !devices.every((d) => /^\s*(?:\d+|GPU-[\w-]+|MIG-[\w-]+)\s*$/.test(d)) ||
     devices.length === 0
   ) {

@@ -144,7 +144,7 @@ function single(j: Just, written: string, at: number): Known {
 }
 
 function filled(j: Just, text: Mapped): Mapped {
-  return replaceIn(text, /\{\{\{\{|\{\{([^{}]*)\}\}/g, (match): Replacement => {
+  return replaceIn(text, /\{\{\{\{|\{\{((?:[^{}]|\{[^{}]*\})*)\}\}/g, (match): Replacement => {
     if (match[1] === undefined) {
       return { text: '{{' };
     }
@@ -152,7 +152,9 @@ function filled(j: Just, text: Mapped): Mapped {
     const known = /^[\w-]+$/.test(inner)
       ? (j.names.get(inner) ?? `${inner} is not set in this file`)
       : `${inner} is known when the recipe runs`;
-    return typeof known === 'string' ? { unresolved: known } : { mapped: known };
+    return typeof known === 'string'
+      ? { unresolved: known, as: match[0].replace(/[^\w{}.-]/g, '_') }
+      : { mapped: known };
   });
 }
 

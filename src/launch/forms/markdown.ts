@@ -2,6 +2,7 @@
 
 import { mentionsEngine } from '../mentions';
 import { addPart, builder, finish, type Mapped, part, rangeOf } from '../text/mapped';
+import { replaceIn } from '../text/replace';
 import { baseName, type TextForm } from './form';
 
 export const markdown: TextForm = {
@@ -14,17 +15,25 @@ export const markdown: TextForm = {
       return;
     }
     for (const fence of fences(text.text)) {
-      const inner = part(text, fence.from, fence.to);
+      const whole = part(text, fence.from, fence.to);
+      const inner = /^(?:ya?ml|json)$/.test(fence.language) ? whole : unindented(whole, fence.margin);
       const title = fence.heading ?? baseName(reading.input.name);
       reading.fenced(fence.language, PROMPTS.has(fence.language) ? withoutPrompts(inner) : inner, 'markdown', title);
     }
   },
 };
 
+/** YAML keeps its margin: there it means nothing as long as it is the same. */
+function unindented(m: Mapped, margin: string): Mapped {
+  return margin === '' ? m : replaceIn(m, new RegExp(`^${margin}`, 'gm'), () => ({ skip: true }));
+}
+
 interface Fence {
   readonly language: string;
   readonly from: number;
   readonly to: number;
+  /** White space before the fence, and before each of its lines. */
+  readonly margin: string;
   /** The nearest heading above it. */
   readonly heading?: string;
 }
@@ -39,11 +48,17 @@ const MAX_FENCES = 500;
 function fences(text: string): readonly Fence[] {
   const found: Fence[] = [];
   let heading: string | undefined;
-  let open: { mark: string; language: string; from: number; heading: string | undefined } | undefined;
+  let open: { mark: string; language: string; margin: string; from: number; heading: string | undefined } | undefined;
   const close = (to: number) => {
     if (open && found.length < MAX_FENCES) {
-      const { language, from, heading: above } = open;
-      found.push({ language, from, to: Math.max(from, to), ...(above === undefined ? {} : { heading: above }) });
+      const { language, from, margin, heading: above } = open;
+      found.push({
+        language,
+        margin,
+        from,
+        to: Math.max(from, to),
+        ...(above === undefined ? {} : { heading: above }),
+      });
     }
     open = undefined;
   };
@@ -55,7 +70,14 @@ function fences(text: string): readonly Fence[] {
       }
     } else if (mark) {
       const end = text.indexOf('\n', line.index);
-      open = { mark, language: (line[3] ?? '').toLowerCase(), from: end === -1 ? text.length : end + 1, heading };
+      const margin = (line[1] ?? '').replace(/[^\s]/g, ' ');
+      open = {
+        mark,
+        margin,
+        language: (line[3] ?? '').toLowerCase(),
+        from: end === -1 ? text.length : end + 1,
+        heading,
+      };
     } else {
       heading = line[5] ?? heading;
     }

@@ -11,8 +11,8 @@ import { knownTexts, type Variable } from '../words/variable';
 import { callOptions, type EngineCall, engineCall } from './calls';
 import { hardwareOf } from './hardware';
 import { enterFunction, type Runner, runProgram } from './run';
-import { newScope, type Scope } from './scope';
-import { aroundNode, asWord, type Given, nodeRange, type Placed } from './values';
+import { newScope } from './scope';
+import { aroundNode, asText, asWord, type Given, nodeRange, type Placed, type Value } from './values';
 
 export interface ProgramPlace {
   readonly form: Form;
@@ -78,7 +78,7 @@ function runner(c: Context): Runner {
     titles: [],
     called: (node, path, args) => called(c, r, node, path, args),
     enter: (fn, args, name) => enterFunction(r, fn, args, name),
-    ended: (scope) => ended(c, r, scope),
+    ended: (values) => ended(c, r, values),
   };
   return r;
 }
@@ -115,7 +115,9 @@ function notePins(c: Context, path: string, args: Given): void {
 }
 
 const isCommand = (placed: Placed): boolean =>
-  placed.value.kind === 'list' && placed.value.items.length > 1 && placed.value.items[0]?.value.kind === 'text';
+  placed.value.kind === 'list' && placed.value.items.length > 1 && isWord(placed.value.items[0]);
+
+const isWord = (placed: Placed | undefined): boolean => placed !== undefined && asText(placed.value) !== undefined;
 
 function commandGiven(c: Context, r: Runner, args: Given): void {
   const [first] = args.positional;
@@ -155,10 +157,10 @@ function note(c: Context, r: Runner, items: readonly Placed[], environment: read
 }
 
 /** Lists that no call was seen to get: they are handed on in ways that are not followed. */
-function ended(c: Context, r: Runner, scope: Scope): void {
-  for (const value of scope.names.values()) {
+function ended(c: Context, r: Runner, values: Iterable<Value>): void {
+  for (const value of values) {
     const [first] = value.kind === 'list' ? value.items : [];
-    if (value.kind === 'list' && first?.value.kind === 'text' && value.items.length > 1) {
+    if (value.kind === 'list' && first && asText(first.value) !== undefined && value.items.length > 1) {
       const known = c.commands.get(first.range.start);
       if (!known || known.items.length < value.items.length) {
         note(c, r, value.items, known?.environment ?? variables(r));

@@ -15,13 +15,13 @@ export interface Runner extends Program {
   readonly decorators: Node[];
   /** Names of functions and classes around, for titles. */
   readonly titles: string[];
-  /** A scope ends: what its names hold is what they will hold. */
-  ended(scope: Scope): void;
+  /** A scope ends, or a function gives these: what they hold now is what they will hold. */
+  ended(values: Iterable<Value>): void;
 }
 
 export function runProgram(r: Runner, root: Node): void {
   statements(r, root.namedChildren);
-  r.ended(r.scope);
+  r.ended(r.scope.names.values());
   for (let next = r.waiting.shift(); next; next = r.waiting.shift()) {
     if (!r.entered.has(next.fn.node.id)) {
       enterFunction(r, next.fn, undefined, next.name);
@@ -65,7 +65,7 @@ function statement(r: Runner, node: Node): void {
       }
       return;
     case 'return_statement':
-      r.returned.push(node.namedChild(0) ? evaluate(r, node.namedChild(0) as Node) : plain(null));
+      gives(r, node.namedChild(0));
       return;
     case 'if_statement':
       branches(r, node);
@@ -105,6 +105,12 @@ function statement(r: Runner, node: Node): void {
         }
       }
   }
+}
+
+function gives(r: Runner, node: Node | null): void {
+  const value = node ? evaluate(r, node) : plain(null);
+  r.returned.push(value);
+  r.ended([value]);
 }
 
 function imports(r: Runner, node: Node): void {
@@ -417,7 +423,7 @@ export function enterFunction(
   replace(r.titles, [...(own?.titles ?? []), name.replace(/^.*\./, '')]);
   parameters(r, fn.node, args);
   body(r, fn.node);
-  r.ended(r.scope);
+  r.ended(r.scope.names.values());
   const [only, ...more] = r.returned;
   r.scope = outer.scope;
   r.returned = outer.returned;

@@ -88,6 +88,9 @@ function statement(run: Run, node: Node): void {
     case 'declaration_command':
       declare(run, node);
       return;
+    case 'list':
+      list(run, node);
+      return;
     case 'if_statement':
       branches(run, node, 'if');
       return;
@@ -144,6 +147,17 @@ function branches(run: Run, node: Node, kind: 'if' | 'case'): void {
     (n) => n.type === 'else_clause' || /^\s*\(?\*\)/.test(n.type === 'case_item' ? n.text : ''),
   );
   mergeScopes(run.scope, complete ? ends : [...ends, copyScope(run.scope)]);
+}
+
+/** Behind a test (`[ -n "$X" ] && …`) it may happen or not; a command is taken to succeed. */
+function list(run: Run, node: Node): void {
+  const [first, ...rest] = node.namedChildren;
+  if (first?.type !== 'test_command') {
+    statements(run, node.namedChildren);
+    return;
+  }
+  const end = inside(run, () => statements(run, rest), copyScope(run.scope));
+  mergeScopes(run.scope, [end, copyScope(run.scope)]);
 }
 
 const isPattern = (clause: Node, child: Node): boolean =>

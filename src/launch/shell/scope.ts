@@ -42,7 +42,8 @@ function mergeValues(name: string, values: readonly (Value | undefined)[]): Valu
   const [first, ...others] = known;
   const reason = `${name} is set differently in branches`;
   if (first && others.every((v) => sameValue(first, v))) {
-    return first;
+    const isMaybe = known.length < values.length && holdsOptions(first);
+    return isMaybe ? maybeFrom(first, 0, `${name} gets this in one branch only`) : first;
   }
   const longest = [...known].sort((a, b) => lengthOf(b) - lengthOf(a))[0];
   const grown = longest && known.map((v) => growth(v, longest));
@@ -51,6 +52,10 @@ function mergeValues(name: string, values: readonly (Value | undefined)[]): Valu
   }
   return { kind: 'unknown', reason };
 }
+
+/** Options are no default of anything: without them the command has none. */
+const holdsOptions = (v: Value): boolean =>
+  v.kind === 'array' ? v.words[0]?.text.startsWith('-') === true : v.kind === 'text' && v.text.text.startsWith('-');
 
 function sameValue(a: Value, b: Value): boolean {
   if (a.kind === 'text' && b.kind === 'text') {

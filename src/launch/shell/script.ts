@@ -6,6 +6,7 @@ import type { Form, Launch, Layer, TextRange } from '../launch';
 import type { Reading } from '../reading';
 import { asText, type Mapped, part, rangeOf, unresolvedIn } from '../text/mapped';
 import type { Lookup } from '../words/expand';
+import { batchHint } from '../words/slurm';
 import {
   type Found,
   findStart,
@@ -66,7 +67,8 @@ export function readScripts(
 
 /** Reads a whole text as a script. */
 export function readShell(reading: Reading, script: Mapped, place: ScriptPlace, around: Surroundings = NOTHING): void {
-  read({ reading, script, place, around, depth: 0 }, newScope());
+  const hardware = nearer(batchHint(script), around.hardware);
+  read({ reading, script, place, around: { ...around, hardware }, depth: 0 }, newScope());
 }
 
 function read(c: Context, scope: Scope): void {
@@ -156,6 +158,9 @@ function readHeredoc(c: Context, heredoc: Heredoc): void {
   const body = heredocBody(c, heredoc);
   if (heredoc.path !== undefined) {
     c.reading.written.set(heredoc.path, { body, lookup: heredoc.literal ? undefined : lookupIn(heredoc.scope) });
+  }
+  if (/\.ya?ml$/.test(heredoc.path ?? '') && /^(?:services|apiVersion):/m.test(body.text)) {
+    c.reading.fenced('yaml', body, c.place.form, c.place.title);
   }
   const script = /^#!.*sh\b/.test(body.text) || /\.(?:ba)?sh$/.test(heredoc.path ?? '');
   if (script || (heredoc.path === undefined && heredoc.words.some((w) => RUNS_INPUT.test(w.text)))) {

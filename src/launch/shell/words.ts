@@ -328,7 +328,16 @@ function addExpansion(sink: Sink, node: Node, span: Span | undefined): void {
   const set = isSet(sink.scope, name);
   if ((/[-=]$/.test(operator) && !set) || operator.endsWith('+')) {
     const from = node.endIndex - 1 - (rest.length - operator.length);
-    addAlternative(sink, node, from, span, operator.endsWith('+') && !set ? `only when ${name} is set` : undefined);
+    const text = addAlternative(
+      sink,
+      node,
+      from,
+      span,
+      operator.endsWith('+') && !set ? `only when ${name} is set` : undefined,
+    );
+    if (operator.endsWith('=')) {
+      sink.scope.variables.set(name, { kind: 'text', text });
+    }
     return;
   }
   if (index === '@' || index === '*' || name === '@' || name === '*') {
@@ -360,11 +369,13 @@ function addAlternative(
   from: number,
   span: Span | undefined,
   condition: string | undefined,
-): void {
+): Mapped {
   const inner = joined(sink, sink.depth, (s) => addBetween(s, node, from, node.endIndex - 1, NO_SPLIT, false));
   const m = finish(inner, sink.script.layers, placeOf(sink, node.startIndex, node.endIndex));
   const segments = m.segments.map((s) => (condition === undefined ? s : { ...s, maybe: condition }));
-  addText(sink, node, { ...m, segments }, span);
+  const text = { ...m, segments };
+  addText(sink, node, text, span);
+  return text;
 }
 
 function addArithmetic(sink: Sink, node: Node, span: Span | undefined): void {

@@ -5,7 +5,8 @@ import { addPart, addUnit, builder, finish, type Mapped, rangeOf, unresolvedIn }
 export type Replacement =
   | { readonly text: string }
   | { readonly mapped: Mapped }
-  | { readonly unresolved: string }
+  /** `as` where the reference as written would not be one word of the text around it. */
+  | { readonly unresolved: string; readonly as?: string }
   /** Nothing: white space, a continuation. */
   | { readonly skip: true };
 
@@ -45,6 +46,9 @@ function add(b: ReturnType<typeof builder>, found: Replacement, m: Mapped, from:
     }
     return;
   }
-  const written = m.text.slice(from, to);
-  addUnit(b, 'text' in found ? found.text : written, where, 'text' in found ? {} : { unresolved: found.unresolved });
+  if ('text' in found) {
+    addUnit(b, found.text, where);
+  } else {
+    addUnit(b, found.as ?? m.text.slice(from, to), where, { unresolved: found.unresolved });
+  }
 }

@@ -6,6 +6,7 @@ import { type Mapped, part, rangeOf } from '../text/mapped';
 import { readContainerRun } from './container';
 import { type Rollout, readRollout } from './hydra';
 import { type Image, readImage } from './image';
+import { slurmHint } from './slurm';
 import { assignedName, type Variable } from './variable';
 
 /** What stands around the command: it holds for a script inside it as well. */
@@ -128,6 +129,11 @@ function wrapped(
   depth: number,
 ): Found | undefined {
   const environment = [...around.environment];
+  const outer = program === 'srun' ? onCluster(words, engines, around) : around;
+  const sif = SIF.has(program) ? inSif(words, engines, around, depth) : undefined;
+  if (sif) {
+    return sif;
+  }
   for (let i = 1; i < words.length; i++) {
     const word = words[i] as Mapped;
     const name = assignedName(word.text);
@@ -137,7 +143,7 @@ function wrapped(
     }
     const inner = basename(word.text);
     const rest = words.slice(i);
-    const now = { ...around, environment };
+    const now = { ...outer, environment };
     const found = startAt(rest, 0, engines, now) ?? scriptAt(rest, now) ?? rolloutAt(rest, engines, now);
     if (found) {
       return found;
@@ -150,6 +156,34 @@ function wrapped(
     }
   }
   return undefined;
+}
+
+/** `srun --gres=gpu:h100:8 --container-image=IMAGE`. */
+function onCluster(words: readonly Mapped[], engines: readonly LaunchEngine[], around: Surroundings): Surroundings {
+  const at = words.findIndex((w) => w.text.startsWith('--container-image'));
+  const word = words[at];
+  const attached = word?.text.startsWith('--container-image=');
+  const written = word && attached ? part(word, '--container-image='.length, word.text.length) : words[at + 1];
+  const image = word && written ? readImage(written, engines) : undefined;
+  return { ...around, hardware: nearer(around.hardware, slurmHint(words)), ...(image ? { image } : {}) };
+}
+
+const SIF = new Set(['singularity', 'apptainer']);
+
+/** `apptainer run docker://IMAGE words`; with `exec` the words are a command, as behind any wrapper. */
+function inSif(
+  words: readonly Mapped[],
+  engines: readonly LaunchEngine[],
+  around: Surroundings,
+  depth: number,
+): Found | undefined {
+  const at = words.findIndex((w) => w.text.startsWith('docker://'));
+  const word = words[at];
+  const name = word && part(word, 'docker://'.length, word.text.length);
+  const image = name && readImage(name, engines);
+  return words[1]?.text === 'run' && image
+    ? startInImage(undefined, words.slice(at + 1), engines, { ...around, image }, name, depth)
+    : undefined;
 }
 
 /** Programs that hand a word to a shell. */
@@ -242,7 +276,8 @@ function commandLength(words: readonly Mapped[], at: number, engine: LaunchEngin
 
 /** `python -u -m MODULE`, or the module's file. */
 function moduleLength(words: readonly Mapped[], at: number, engine: LaunchEngine): number {
-  if (!PYTHON.test(basename(words[at]?.text ?? ''))) {
+  const program = basename(words[at]?.text ?? '');
+  if (!PYTHON.test(program) && program !== 'torchrun') {
     return 0;
   }
   for (let i = at + 1; i < words.length; i++) {
@@ -253,7 +288,7 @@ function moduleLength(words: readonly Mapped[], at: number, engine: LaunchEngine
     }
     if (text === '-W' || text === '-X') {
       i++;
-    } else if (!text.startsWith('-')) {
+    } else if (!text.startsWith('-') && program !== 'torchrun') {
       return engine.start.modules.some((m) => !m.includes(' ') && isFileOf(text, m)) ? i + 1 - at : 0;
     }
   }
