@@ -4,7 +4,7 @@ import type { Plan } from '../planner';
 import type { Compared } from './compare-view';
 import { type Followed, triedOf } from './followed';
 import type { DashboardPorts, PlannedText } from './ports';
-import type { ComparisonView, Pin, Pinnable, WhatIf } from './protocol';
+import type { ComparisonView, Pin, Pinnable } from './protocol';
 
 export async function comparisonOf(ports: DashboardPorts, pins: readonly Pin[]): Promise<ComparisonView> {
   const { comparisonView } = await import('../lazy');
@@ -14,31 +14,38 @@ export async function comparisonOf(ports: DashboardPorts, pins: readonly Pin[]):
 async function comparedOf(ports: DashboardPorts, pin: Pin): Promise<Compared> {
   const file = Uri.parse(pin.file, true);
   const name = workspace.asRelativePath(file, false);
-  const detail = [pin.revision?.label, pin.engine && l10n.t('on {0}', pin.engine), ...changesText(pin.whatIf)];
-  const common = { title: name, detail: detail.filter(Boolean).join(' · ') || l10n.t('as it is') };
+  const where = [pin.revision?.label, pin.engine && l10n.t('on {0}', pin.engine)];
+  const titled = (title: string, more: readonly string[]): { title: string; detail: string } => ({
+    title,
+    detail: [...where, ...more].filter(Boolean).join(' · ') || l10n.t('as it is'),
+  });
   try {
-    const plan = await planOf(ports, pin, file, name);
-    return plan
-      ? { ...common, title: `${plan.launch.title} (${name})`, plan }
-      : { ...common, error: l10n.t('The file has no such launch any more.') };
+    const found = await planOf(ports, pin, file, name);
+    return found
+      ? { ...titled(`${found.plan.launch.title} (${name})`, found.tried), plan: found.plan }
+      : { ...titled(name, []), error: l10n.t('The file has no such launch any more.') };
   } catch (error) {
-    return { ...common, error: error instanceof Error ? error.message : String(error) };
+    return { ...titled(name, []), error: error instanceof Error ? error.message : String(error) };
   }
 }
 
-const changesText = (whatIf: WhatIf): string[] =>
-  Object.entries(whatIf).flatMap(([key, value]) => (value ? [`${key} ${value}`] : []));
+interface PinPlan {
+  readonly plan: Plan;
+  /** `max-model-len 4096`: what was tried when it was pinned and still differs from the file. */
+  readonly tried: readonly string[];
+}
 
-async function planOf(ports: DashboardPorts, pin: Pin, file: Uri, name: string): Promise<Plan | undefined> {
+async function planOf(ports: DashboardPorts, pin: Pin, file: Uri, name: string): Promise<PinPlan | undefined> {
   const text = await textOf(ports, pin, file, name);
   const written = text?.result.plans[pin.index];
   if (!text || !written) {
     return undefined;
   }
   const { compareEngines, tryOut } = await import('../lazy');
-  const { plan, context } = tryOut(text.input, text.context, pin.index, written, pin.whatIf);
+  const { plan, context, changes } = tryOut(text.input, text.context, pin.index, written, pin.whatIf);
+  const tried = changes.map(({ option, to }) => `${option} ${to}`);
   if (pin.engine === undefined) {
-    return plan;
+    return { plan, tried };
   }
   const [id = '', version] = pin.engine.split('@', 2);
   const asked = [{ id, ...(version !== undefined && { version }) }];
@@ -46,7 +53,7 @@ async function planOf(ports: DashboardPorts, pin: Pin, file: Uri, name: string):
   if (!other) {
     throw new Error(l10n.t('It cannot be planned on {0}.', pin.engine));
   }
-  return other.plan;
+  return { plan: other.plan, tried };
 }
 
 async function textOf(ports: DashboardPorts, pin: Pin, file: Uri, name: string): Promise<PlannedText | undefined> {

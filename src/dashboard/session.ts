@@ -92,7 +92,9 @@ export function startSession(extension: Uri, panel: WebviewPanel, ports: Dashboa
       return viewOf(ports, at);
     },
     async apply() {
-      at = { ...shownNow(), whatIf: await applied(ports, shownNow()) };
+      const now = shownNow();
+      const left = await applied(ports, now);
+      at = at === now ? { ...now, whatIf: left } : at;
       turn++;
       return viewOf(ports, at);
     },

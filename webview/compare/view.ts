@@ -78,8 +78,8 @@ function compareView(context: ViewContext, state: unknown): DashboardView {
 
   return {
     element,
-    draw() {
-      void picker.refresh();
+    draw(view) {
+      void picker.refresh(JSON.stringify([view.file, view.launch.title, view.controls.whatIf]));
       void refresh();
     },
     redraw: bars.redraw,
@@ -88,9 +88,13 @@ function compareView(context: ViewContext, state: unknown): DashboardView {
 }
 
 /** What there is to pin, as the host knows it. */
-function pickerOf({ host, say }: ViewContext): { readonly element: HTMLElement; refresh(): Promise<void> } {
+function pickerOf({ host, say }: ViewContext): {
+  readonly element: HTMLElement;
+  refresh(subject: string): Promise<void>;
+} {
   let offered: readonly { readonly text: string; readonly pin: Pin }[] = [];
   let chosen = '0';
+  let asked = '';
   const choice = dropdown('What to pin', (value) => {
     chosen = value;
   });
@@ -116,7 +120,12 @@ function pickerOf({ host, say }: ViewContext): { readonly element: HTMLElement; 
   });
   return {
     element: el('section', { class: 'controls pin-controls', 'aria-label': 'Pin plans' }, choice.element, add, other),
-    async refresh() {
+    /** Asked anew for another subject alone: the host may have to ask Git. */
+    async refresh(subject) {
+      if (subject === asked) {
+        return;
+      }
+      asked = subject;
       const reply = await host.ask('pinnable', {});
       if (reply.ok) {
         offered = offersOf(reply.result);

@@ -93,9 +93,11 @@ function typed(
   return {
     element: parts.box,
     set(value, tried) {
+      // What somebody is about to type is theirs.
+      const typing = document.activeElement === element && element.value !== shown;
       shown = value;
       parts.fail(undefined);
-      show(element, label, value, tried);
+      show(element, label, typing ? element.value : value, tried);
     },
     fail: parts.fail,
   };
