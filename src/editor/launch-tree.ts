@@ -164,6 +164,7 @@ function fileItem({ uri, name }: Scanned): TreeItem {
   item.id = uri.toString();
   item.description = name.includes('/') ? name.slice(0, name.lastIndexOf('/')) : '';
   item.contextValue = 'file';
+  item.iconPath = ThemeIcon.File; // as the icon theme has it for this name
   return item;
 }
 

@@ -24,8 +24,9 @@ function problemParts({ problems }: ReportText): string[] {
 function blockText(block: Block): string {
   switch (block.kind) {
     case 'rows': {
-      const rows = block.rows.map((row) => [row.label, row.value, (row.how ?? []).join(' → ')]);
-      return table(['', '', 'How'], [], rows);
+      const told = block.rows.some((row) => (row.how ?? []).length > 0);
+      const rows = block.rows.map(({ label, value, how = [] }) => [label, value, ...(told ? [how.join(' → ')] : [])]);
+      return table(['', '', ...(told ? ['How'] : [])], [], rows);
     }
     case 'table': {
       const numeric = block.columns.map((column) => column.numeric === true);

@@ -69,20 +69,18 @@ for (const theme of THEMES) {
   test(`the walkthrough in the ${theme} theme`, async () => {
     const { page } = workbench;
     await setTheme(page, theme);
-    if (theme === THEMES[0]) {
-      await runCommand(page, 'View: Close All Editor Groups');
-      await runCommand(page, 'Welcome: Open Walkthrough...');
-      await page
-        .locator('.quick-input-list .monaco-list-row', { hasText: 'Plan the KV Cache of an LLM Server' })
-        .first()
-        .click();
-    }
+    // Changing the theme leaves it: Escape does.
+    await runCommand(page, 'Welcome: Open Walkthrough...');
+    await page
+      .locator('.quick-input-list .monaco-list-row', { hasText: 'Plan the KV Cache of an LLM Server' })
+      .first()
+      .click();
     const steps = page.locator('.gettingStartedContainer .step-title');
     await steps.first().waitFor();
     expect((await steps.allTextContents()).join('|')).toMatch(
       /Open a file that starts an engine\|.*Ask for what you need/,
     );
-    await webviewFrame(page, 'svg title, img[src*="walkthrough"]').catch(() => undefined);
+    await webviewFrame(page, 'svg title');
     await screenshot(page, `walkthrough-${theme}`);
   });
 }
