@@ -60,7 +60,7 @@ const browser = {
   logOverride: { 'empty-import-meta': 'silent' }, // and is given its WebAssembly, so needs no address
 };
 
-/** What the Node host loads at its first launch file only, as a file of its own. A web worker host can load one file. */
+/** What a host loads at its first launch file only, as a file of its own. */
 const LAZY = 'src/lazy.ts';
 /** @type {esbuild.Plugin} */
 const lazyApart = {
@@ -68,6 +68,16 @@ const lazyApart = {
   setup(build) {
     build.onResolve({ filter: /\/lazy$/ }, ({ kind }) =>
       kind === 'dynamic-import' ? { path: './lazy.js', external: true } : undefined,
+    );
+  },
+};
+
+/** The loader of a web worker host takes one file: another module stands there, which fetches the bundle. @type {esbuild.Plugin} */
+const lazyFetched = {
+  name: 'lazy fetched',
+  setup(build) {
+    build.onResolve({ filter: /\/lazy$/ }, ({ kind }) =>
+      kind === 'dynamic-import' ? { path: path.resolve('src/editor/lazy-web.ts') } : undefined,
     );
   },
 };
@@ -88,6 +98,14 @@ const bundles = {
     format: 'cjs',
     entryPoints: ['src/extension.ts'],
     outfile: 'dist/web/extension.js',
+    external: ['vscode', ...(browser.external ?? [])],
+    plugins: [placesOnly, lazyFetched],
+  },
+  'web-lazy': {
+    ...browser,
+    format: 'cjs',
+    entryPoints: [LAZY],
+    outfile: 'dist/web/lazy.js',
     external: ['vscode', ...(browser.external ?? [])],
   },
   webview: { ...browser, format: 'iife', entryPoints: ['webview/main.ts'], outfile: 'dist/webview/main.js' },
