@@ -1,5 +1,6 @@
 /** What a hover says, as Markdown: the answer first, then the formula with its numbers, then where they came from. */
 import type { Figure } from '../core/figure';
+import { withCommas } from '../core/units';
 import type { LaunchOption, TextRange } from '../launch/launch';
 import type { PlacedFinding, Plan } from '../planner';
 import { alternatives, type TryOptions } from '../planner/alternatives';
@@ -9,6 +10,7 @@ import { wordsOf } from '../report/numbers';
 import { shortOrigin } from '../report/rows';
 import { alternativesText } from './before-after';
 import { type Answer, optionAnswer } from './hover-options';
+import { unitsOf } from './lines';
 import { bold, code, escaped, table } from './markdown';
 import { aboutOption } from './option-about';
 
@@ -89,7 +91,7 @@ function launchAnswer(plan: Plan): Answer {
   if (pool && layout) {
     rows.push([
       'Pool',
-      `${withInterval(pool.blocks)} blocks of ${layout.blockSize} tokens; ${withInterval(pool.bytes)} per GPU`,
+      `${withInterval(pool.blocks)} ${unitsOf({ layout, pool })}${layout.blockSize === 1 ? '' : ` of ${withCommas(layout.blockSize)} tokens`}; ${withInterval(pool.bytes)} per GPU`,
     ]);
   }
   if (plan.capacity?.longestContext) {

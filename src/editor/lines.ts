@@ -1,7 +1,7 @@
 /** One plan in one line, for the lens and the status bar. */
 
 import { formatBytes } from '../core/units';
-import type { Plan } from '../planner';
+import type { KvPlan, Plan } from '../planner';
 import { shortAmount } from '../report/amounts';
 import { whyNot } from '../report/answers';
 import { verdict } from '../report/headline';
@@ -16,7 +16,7 @@ export function lensLine(plan: Plan): string {
     parts.push(`${formatBytes(plan.kv.layout.bytesPerToken.value)}/token per GPU`);
   }
   if (plan.kv?.pool) {
-    parts.push(`${shortAmount(plan.kv.pool.blocks)} blocks`);
+    parts.push(`${shortAmount(plan.kv.pool.blocks)} ${unitsOf(plan.kv)}`);
   }
   if (plan.capacity) {
     const { contiguous, paged } = plan.capacity;
@@ -25,6 +25,10 @@ export function lensLine(plan: Plan): string {
   parts.push(lowerFirst(verdict(plan)));
   return parts.join(' · ');
 }
+
+/** What this engine counts: blocks, tokens, cells or slots. */
+export const unitsOf = ({ layout, pool }: KvPlan): string =>
+  pool?.blocks.value === 1 ? layout.allocator.slice(0, -1) : layout.allocator;
 
 /** What the status bar has room for. */
 export function statusLine(plan: Plan): string {

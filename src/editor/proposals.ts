@@ -7,6 +7,7 @@ import { modelIds } from '../core/model/catalogue';
 import { withCommas } from '../core/units';
 import { directiveIn } from '../launch/directive';
 import { DIRECTIVES, isDirectiveKey } from '../launch/directive-keys';
+import { nameAt } from '../launch/edit';
 import type { Launch, TextRange } from '../launch/launch';
 import type { Plan } from '../planner';
 import { gpuChoices } from './gpu-list';
@@ -178,15 +179,19 @@ function keys(place: Place): Proposals | undefined {
   if (word === undefined) {
     return undefined;
   }
-  const options = optionsOf(place);
+  const only = plan.launch.insertion?.only;
+  const options = optionsOf(place).filter((o) => only?.test(o.name) ?? true);
   const variables = options.flatMap((o) => (o.env === undefined ? [] : [optionItem(plan, o, o.env)]));
-  if (engine.start.byEnvironment || /^[A-Z][A-Z_]+$/.test(word)) {
+  if ((engine.start.byEnvironment && !only) || /^[A-Z][A-Z_]+$/.test(word)) {
     return { range: typed(word, offset), items: variables };
   }
   const template = templateOf(plan.launch);
   const items = python
     ? options.map((o) => optionItem(plan, o, o.name.replaceAll('-', '_'), `${o.name.replaceAll('-', '_')}=`))
-    : options.map((o) => optionItem(plan, o, o.name, template?.replace('{name}', o.name)));
+    : options.map((o) => {
+        const name = nameAt(plan.launch.insertion, o.name);
+        return optionItem(plan, o, name, template?.replace('{name}', name));
+      });
   return python || template !== undefined ? { range: typed(word, offset), items } : undefined;
 }
 

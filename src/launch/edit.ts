@@ -74,7 +74,7 @@ function replaceFlag(text: string, option: LaunchOption, value: string): readonl
 }
 
 function insert({ insertion }: Launch, text: string, name: string, value: string): readonly TextEdit[] {
-  const written = insertion?.names?.[name] ?? spelled(name, insertion?.spelling);
+  const written = nameAt(insertion, name);
   const [section, key] = written.split('.');
   if (insertion?.newSection === undefined || section === undefined || key === undefined) {
     return insertion ? insertAt(insertion, text, name, written, value) : [];
@@ -104,6 +104,10 @@ function insertAt(
     .replace('{value}', () => encoded?.text ?? '');
   return encoded && encoded.range.start === insertion.at ? [{ range, text: line }] : [];
 }
+
+/** An option as the place spells it. */
+export const nameAt = (insertion: Insertion | undefined, name: string): string =>
+  insertion?.names?.[name] ?? spelled(name, insertion?.spelling);
 
 function spelled(name: string, spelling: Insertion['spelling']): string {
   return spelling === 'camel'

@@ -5,7 +5,7 @@ import { type Proposal, proposalsAt } from '../../../src/editor/proposals';
 import { signatureOf } from '../../../src/editor/signature';
 import { planText } from '../../../src/planner';
 import { shortAmount } from '../../../src/report/amounts';
-import { bash } from '../launch/support';
+import { bash, loadedGrammars, readFully } from '../launch/support';
 
 async function proposed(
   name: string,
@@ -13,7 +13,8 @@ async function proposed(
 ): Promise<{ readonly typed: string; readonly items: readonly Proposal[] }> {
   const offset = marked.indexOf('|');
   const text = marked.slice(0, offset) + marked.slice(offset + 1);
-  const { plans } = planText({ text, name, grammars: await bash() }, {});
+  await readFully(text, name); // which grammars it takes
+  const { plans } = planText({ text, name, grammars: loadedGrammars() ?? (await bash()) }, {});
   const found = proposalsAt(text, offset, plans);
   return { typed: found ? text.slice(found.range.start, found.range.end) : '', items: found?.items ?? [] };
 }
@@ -116,6 +117,46 @@ describe('completion', () => {
       'q',
       ['q8_0', 'q4_0'],
       [],
+    ],
+    [
+      'arguments in Python',
+      'a.py',
+      `from vllm import LLM\nllm = LLM(model="${LLAMA}", max_model_len=4096, kv_|)\n`,
+      'kv_',
+      ['kv_cache_dtype='],
+      ['max_model_len='],
+    ],
+    [
+      'values in Python',
+      'a.py',
+      `from vllm import LLM\nllm = LLM(model="${LLAMA}", kv_cache_dtype="f|")\n`,
+      'f',
+      ['fp8'],
+      [],
+    ],
+    [
+      'words of a Dockerfile',
+      'Dockerfile',
+      `FROM vllm/vllm-openai:v0.28.0\nCMD ["--model", "${LLAMA}", "--max-m|"]\n`,
+      '--max-m',
+      ['--max-model-len'],
+      [],
+    ],
+    [
+      'parameters of a Modelfile',
+      'Modelfile',
+      'FROM llama3.1:8b\nPARAMETER num_ctx 4096\nPARAMETER num_|\n',
+      'num_',
+      ['num_gpu '],
+      ['num_ctx ', 'OLLAMA_NUM_PARALLEL'],
+    ],
+    [
+      'keys of a preset',
+      'a.preset.ini',
+      '[llama]\nmodel = /m/llama-3.1-8b-q4_k_m.gguf\nctx-size = 8192\ncache-t|\n',
+      'cache-t',
+      ['cache-type-k = '],
+      ['ctx-size = '],
     ],
     ['keys of a directive', 'a.sh', '# kv-planner: gpu=L4 g|\nvllm serve x\n', 'g', ['gpus=', 'gpu-memory='], ['gpu=']],
     ['GPUs of a directive', 'a.sh', '# kv-planner: gpu=H1|\nvllm serve x\n', 'H1', ['H100-80GB-SXM', 'L4'], []],
