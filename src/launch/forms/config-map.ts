@@ -14,8 +14,8 @@ interface Entry {
 }
 
 export interface KubernetesFile extends ConfigLookup {
-  /** Objects of a kind by their name. */
-  object(kind: RegExp, name: string): { readonly doc: YamlDocument; readonly node: Node } | undefined;
+  /** The object of one of these kinds with this name. */
+  object(kinds: readonly string[], name: string): { readonly doc: YamlDocument; readonly node: Node } | undefined;
   /** Another object of the file extends this one and starts it. */
   isReplaced(object: Node): boolean;
   /** The model that another object of the file gives this one. */
@@ -47,20 +47,26 @@ function makeFile(all: readonly YamlDocument[]): KubernetesFile {
   );
   const services = objects.filter((o) => o.kind === 'InferenceService');
   const runtimes = new Map(services.map((s) => [runtimeName(s) ?? '', s]));
+  const byNode = new Map(objects.map((o) => [o.node, o]));
+  const byName = new Map(objects.map((o) => [`${o.kind}/${o.name}`, o]));
+  let mounted: ReadonlySet<string> | undefined;
   return {
     entries: (name) => maps.get(name),
-    object: (kind, name) => objects.find((o) => kind.test(o.kind) && o.name === name),
+    object: (kinds, name) => kinds.map((kind) => byName.get(`${kind}/${name}`)).find((o) => o !== undefined),
     isReplaced: (node) => {
-      const object = objects.find((o) => o.node === node);
+      const object = byNode.get(node);
       const service = object && isRuntime(object) ? runtimes.get(object.name) : undefined;
       return service !== undefined && get(service.doc, service.node, 'spec', 'predictor', 'model') !== null;
     },
     modelFor: (node) => {
-      const object = objects.find((o) => o.node === node);
+      const object = byNode.get(node);
       const service = object && isRuntime(object) ? runtimes.get(object.name) : undefined;
       return service && scalarAt(service.doc, get(service.doc, service.node, 'spec', 'model', 'name'));
     },
-    isMounted: (name) => all.some((doc) => mountsIt(doc, name)),
+    isMounted: (name) => {
+      mounted ??= mountedNames(all);
+      return mounted.has(name);
+    },
     used: new Set(),
   };
 }
@@ -93,10 +99,13 @@ function entriesOf(doc: YamlDocument, data: Node | null): readonly Entry[] {
   });
 }
 
-/** Written as `configMap: {name: X}` of a volume, or as KAITO's `config: X`. */
-function mountsIt(doc: YamlDocument, name: string): boolean {
-  const at = doc.text.slice(doc.base, doc.end);
-  return at.includes(name) && /configMap:|inference:/.test(at) && textAt(doc, doc.root, 'kind') !== 'ConfigMap';
+/** Names that stand where ConfigMaps are named: `configMap: {name: X}` of a volume, KAITO's `config: X`. */
+function mountedNames(all: readonly YamlDocument[]): ReadonlySet<string> {
+  const texts = all
+    .filter((doc) => textAt(doc, doc.root, 'kind') !== 'ConfigMap')
+    .map((doc) => doc.text.slice(doc.base, doc.end))
+    .filter((text) => /configMap:|inference:/.test(text));
+  return new Set(texts.flatMap((t) => [...t.matchAll(/\b(?:name|config):\s*["']?([\w.-]+)/g)].map((m) => m[1] ?? '')));
 }
 
 interface Mount {

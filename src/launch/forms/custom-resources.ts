@@ -130,7 +130,7 @@ function hubModel(doc: YamlDocument, node: Node): Launch['model'] {
 
 /** Image, command and arguments of the runtime that the file has itself. */
 function runtimeContainer(file: KubernetesFile, name: string): Pick<Container, 'base' | 'image'> | undefined {
-  const runtime = file.object(/ServingRuntime$/, name);
+  const runtime = file.object(['ServingRuntime', 'ClusterServingRuntime'], name);
   const first = runtime && items(runtime.doc, get(runtime.doc, runtime.node, 'spec', 'containers'))[0];
   if (!runtime || !first) {
     return undefined;
@@ -228,7 +228,7 @@ function llmkube(o: KubernetesObject): void {
   if (!isMap(spec) || !engine || !reference) {
     return;
   }
-  const model = file.object(/^Model$/, reference.text);
+  const model = file.object(['Model'], reference.text);
   const source = model && scalarAt(model.doc, get(model.doc, model.node, 'spec', 'source'));
   const lines = reading.lines();
   const own = engine.id === 'llama-cpp' ? (k: string) => LLAMA_KEYS[k] : () => undefined;
