@@ -41,8 +41,8 @@ export interface Proposal {
 export interface Pages extends Disposable {
   /** Opens the answer beside the file. Undefined where the user cancelled; rejects where there is none. */
   show(ask: Ask, title: string): Promise<Page | undefined>;
-  /** The answer to what was asked, without showing it. */
-  answer(ask: Ask, token: CancellationToken): Promise<Page>;
+  /** The answer to what was asked, without showing it; that of an open page stands. */
+  answer(ask: Ask, title: string, token: CancellationToken): Promise<Page>;
   /** What the page that the user looks at answers, and its title. */
   active(): { readonly ask: Ask; readonly title: string } | undefined;
 }
@@ -104,7 +104,11 @@ export function registerPages(plans: Plans): Pages {
       }
       return page;
     },
-    answer: (ask, token) => answerTo(ask, plans, token),
+    answer(ask, title, token) {
+      const uri = addressOf(ask, title);
+      const isOpen = pages().some((page) => page.uri.toString() === uri.toString());
+      return isOpen ? answer(uri, ask, token) : answerTo(ask, plans, token);
+    },
     active,
     dispose: () => listeners.dispose(),
   };

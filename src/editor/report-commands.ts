@@ -1,18 +1,9 @@
 /** Reports of a selection, and saving or copying what a page says. */
-import {
-  CancellationTokenSource,
-  commands,
-  Disposable,
-  env,
-  l10n,
-  type QuickPickItem,
-  Uri,
-  window,
-  workspace,
-} from 'vscode';
+import { commands, Disposable, env, l10n, type QuickPickItem, Uri, window, workspace } from 'vscode';
 import type { Ask } from './asks';
 import { COMMANDS } from './command-names';
 import type { Page, Pages } from './pages';
+import { patiently } from './patience';
 import { fileName, launchFor } from './places';
 import type { Plans } from './plans';
 
@@ -88,14 +79,17 @@ async function chosenText(plans: Plans, pages: Pages, argument: unknown): Promis
   if (!subject) {
     return undefined;
   }
-  const source = new CancellationTokenSource();
-  const page = await pages.answer(subject.ask, source.token).finally(() => source.dispose());
+  const { ask, title } = subject;
+  const page = await patiently(title, (token) => pages.answer(ask, title, token));
+  if (!page) {
+    return undefined;
+  }
   const format = FORMATS.find((f) => f === argument) ?? (await pickFormat(page));
   const text = format && (await textIn(format, page));
   if (format && text === undefined) {
     void window.showWarningMessage(l10n.t('This report has no rows for {0}.', format.toUpperCase()));
   }
-  return format && text !== undefined ? { title: subject.title, format, text } : undefined;
+  return format && text !== undefined ? { title, format, text } : undefined;
 }
 
 interface FormatItem extends QuickPickItem {
