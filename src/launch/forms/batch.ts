@@ -133,6 +133,9 @@ function readStatement(s: Script, command: Mapped, conditional: boolean): void {
   }
 }
 
+/** More than any command line holds. */
+const MAX_TEXT = 100_000;
+
 function assign(s: Script, command: Mapped, set: RegExpExecArray, conditional: boolean): void {
   const [head, option, quote, name = ''] = set;
   const written = command.text.slice(head.length);
@@ -141,12 +144,17 @@ function assign(s: Script, command: Mapped, set: RegExpExecArray, conditional: b
   const key = name.toUpperCase();
   const before = s.variables.get(key);
   const differs =
-    option !== undefined
-      ? `${name} is computed when the script runs`
-      : conditional && before && before.value.text !== value.text && !/^[\s@]*if\s+not\s+defined/i.test(command.text)
-        ? `${name} is set differently in branches`
-        : undefined;
-  s.variables.set(key, { value, ...(differs === undefined ? {} : { differs }) });
+    value.text.length > MAX_TEXT
+      ? `${name} is too long`
+      : option !== undefined
+        ? `${name} is computed when the script runs`
+        : conditional && before && before.value.text !== value.text && !/^[\s@]*if\s+not\s+defined/i.test(command.text)
+          ? `${name} is set differently in branches`
+          : undefined;
+  s.variables.set(key, {
+    value: value.text.length > MAX_TEXT ? part(value, 0, 0) : value,
+    ...(differs === undefined ? {} : { differs }),
+  });
 }
 
 function runCommand(s: Script, command: Mapped): void {

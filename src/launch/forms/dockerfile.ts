@@ -128,6 +128,9 @@ const offset = (c: Context, p: Place): number => c.lines.offset({ line: p.line +
 const slice = (c: Context, range: { readonly start: Place; readonly end: Place }): Mapped =>
   part(c.text, offset(c, range.start), offset(c, range.end));
 
+/** More than any command line holds. */
+const MAX_TEXT = 100_000;
+
 function variablesOf(
   c: Context,
   instruction: Env | PropertyInstruction,
@@ -141,7 +144,9 @@ function variablesOf(
     const [from, to] = [offset(c, range.start), offset(c, range.end)];
     const quoted = /^(["']).*\1$/s.test(c.text.text.slice(from, to)) ? 1 : 0;
     const value = part(c.text, from + quoted, to - quoted);
-    return [{ name: p.getName(), value: expandCompose(value, lookupIn(before)) }];
+    const known = expandCompose(value, lookupIn(before));
+    // A value that doubles with every line is not followed.
+    return known.text.length > MAX_TEXT ? [] : [{ name: p.getName(), value: known }];
   });
 }
 

@@ -100,6 +100,9 @@ function parameters(j: Just, written: string, at: number): Map<string, Known> {
   return found;
 }
 
+/** More than any command line holds. */
+const MAX_TEXT = 100_000;
+
 /** A string, a name, either with `+` between; `env('X', 'default')` is its default. */
 function value(j: Just, from: number, to: number): Known {
   const written = j.text.text.slice(from, to);
@@ -116,6 +119,9 @@ function value(j: Just, from: number, to: number): Known {
       addUnit(b, '/', rangeOf(j.text, at, at));
     }
     addPart(b, one, 0, one.text.length);
+    if (b.text.length > MAX_TEXT) {
+      return `${written.slice(0, 60)} is too long`;
+    }
     slash = term[2] === '/';
     rest = term.index + term[0].length;
   }

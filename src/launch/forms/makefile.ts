@@ -42,6 +42,8 @@ interface Make {
   readonly own: Map<string, Map<string, Variable>>;
   readonly exported: Set<string>;
   readonly recipes: Recipe[];
+  /** Variables of a target that have been filled in. */
+  readonly expanded: Map<string, Mapped>;
   targets: readonly string[];
   /** Conditionals around the line. */
   depth: number;
@@ -56,6 +58,7 @@ function readMakefile(reading: Reading, text: Mapped): void {
     own: new Map(),
     exported: new Set(),
     recipes: [],
+    expanded: new Map(),
     targets: [],
     depth: 0,
     inDefine: false,
@@ -175,6 +178,8 @@ function include(m: Make, path: string, at: number): void {
 
 /** References inside references are followed this far. */
 const MAX_DEPTH = 20;
+/** More than any command line holds. */
+const MAX_TEXT = 100_000;
 const REFERENCE = /\$\$|\$\(([^()]*(?:\([^()]*\)[^()]*)*)\)|\$\{([^{}]*)\}|\$([@<*^?\w])/g;
 
 function expand(m: Make, text: Mapped, target: string, depth = 0): Mapped {
@@ -198,7 +203,10 @@ function referenced(m: Make, name: string, target: string, depth: number): Repla
   if (variable.differs !== undefined || depth > MAX_DEPTH) {
     return { unresolved: variable.differs ?? `${name} refers to itself` };
   }
-  return { mapped: expand(m, variable.value, target, depth + 1) };
+  const key = `${target}\n${name}`;
+  const mapped = m.expanded.get(key) ?? expand(m, variable.value, target, depth + 1);
+  m.expanded.set(key, mapped);
+  return mapped.text.length > MAX_TEXT ? { unresolved: `${name} is too long` } : { mapped };
 }
 
 function readRecipe(m: Make, { target, line }: Recipe): void {

@@ -70,7 +70,9 @@ function assign(s: Script, target: PsWord, adds: boolean, words: readonly PsWord
   if (name === undefined) {
     return;
   }
-  const value = valueIn(words);
+  const read = valueIn(words);
+  const long = typeof read !== 'string' && textOf([...read, ...(adds ? known(s, name) : [])]).length > MAX_TEXT;
+  const value = long ? `${name} is too long` : read;
   const before = s.variables.get(name);
   const outside = (s.depths.get(name) ?? depth) !== depth && before !== undefined;
   if (adds && typeof before !== 'string' && typeof value !== 'string') {
@@ -87,6 +89,14 @@ const maybe = (word: Mapped, reason: string): Mapped => ({
   ...word,
   segments: word.segments.map((x) => ({ ...x, maybe: reason })),
 });
+
+/** More than any command line holds. */
+const MAX_TEXT = 100_000;
+
+function known(s: Script, name: string): readonly Mapped[] {
+  const value = s.variables.get(name);
+  return typeof value === 'string' ? [] : (value ?? []);
+}
 
 const textOf = (words: readonly Mapped[]): string => words.map((w) => w.text).join('\0');
 

@@ -108,47 +108,77 @@ export function asWord(placed: Placed, written: string): Mapped {
   return maybe === undefined ? word : { ...word, segments: word.segments.map((s) => ({ ...s, maybe })) };
 }
 
-/** More than any option's value holds. */
+/** More than any option's value holds: names can stand for more than any memory. */
 const MAX_DEPTH = 20;
+const MAX_NODES = 10_000;
+
+type Option = { readonly value: OptionValue } | { readonly unresolved: string };
 
 /** As an option's value; or why it cannot be known. */
-export function asOption(value: Value, depth = 0): { readonly value: OptionValue } | { readonly unresolved: string } {
-  if (depth > MAX_DEPTH) {
-    return { unresolved: 'it is nested too deep' };
+export const asOption = (value: Value): Option => optionOf(value, { depth: 0, left: MAX_NODES });
+
+interface Bounds {
+  depth: number;
+  left: number;
+}
+
+function optionOf(value: Value, bounds: Bounds): Option {
+  bounds.left--;
+  if (bounds.depth > MAX_DEPTH || bounds.left < 0) {
+    return { unresolved: 'it holds too much' };
   }
   const unresolved = unknownIn(value);
   if (unresolved !== undefined) {
     return { unresolved };
   }
+  bounds.depth++;
+  const read = knownOption(value, bounds);
+  bounds.depth--;
+  return read;
+}
+
+function knownOption(value: Value, bounds: Bounds): Option {
   switch (value.kind) {
     case 'plain':
       return { value: value.value };
     case 'list':
-      return listOption(value.items, depth);
+      return listOption(value.items, bounds);
     case 'map':
-      return value.open === undefined ? mapOption(value.entries, depth) : { unresolved: value.open };
+      return value.open === undefined ? mapOption(value.entries, bounds) : { unresolved: value.open };
     case 'made':
       return asText(value) === undefined && value.given.open === undefined && value.given.positional.length === 0
-        ? mapOption(value.given.keywords, depth)
+        ? mapOption(value.given.keywords, bounds)
         : madeText(value);
     default:
       return madeText(value);
   }
 }
 
-function madeText(value: Value): { readonly value: OptionValue } | { readonly unresolved: string } {
+function madeText(value: Value): Option {
   const text = value.kind === 'import' && value.path !== 'sys.executable' ? value.path : asText(value);
   return text === undefined ? { unresolved: 'it is made when the program runs' } : { value: text };
 }
 
-function listOption(items: readonly Placed[], depth: number): ReturnType<typeof asOption> {
-  const read = items.map((i) => (i.maybe === undefined ? asOption(i.value, depth + 1) : { unresolved: i.maybe }));
-  const why = read.find((r) => 'unresolved' in r);
-  return why ?? { value: read.map((r) => ('value' in r ? r.value : null)) };
+function listOption(items: readonly Placed[], bounds: Bounds): Option {
+  const values: OptionValue[] = [];
+  for (const item of items) {
+    const read = item.maybe === undefined ? optionOf(item.value, bounds) : { unresolved: item.maybe };
+    if ('unresolved' in read) {
+      return read;
+    }
+    values.push(read.value);
+  }
+  return { value: values };
 }
 
-function mapOption(entries: readonly MapEntry[], depth: number): ReturnType<typeof asOption> {
-  const read = entries.map((e) => [e.key, asOption(e.value, depth + 1)] as const);
-  const why = read.find(([, r]) => 'unresolved' in r)?.[1];
-  return why ?? { value: Object.fromEntries(read.map(([k, r]) => [k, 'value' in r ? r.value : null])) };
+function mapOption(entries: readonly MapEntry[], bounds: Bounds): Option {
+  const values: [string, OptionValue][] = [];
+  for (const entry of entries) {
+    const read = optionOf(entry.value, bounds);
+    if ('unresolved' in read) {
+      return read;
+    }
+    values.push([entry.key, read.value]);
+  }
+  return { value: Object.fromEntries(values) };
 }

@@ -184,6 +184,50 @@ test.each([
   ['a function that calls itself', 'f() { vllm serve m; f; }\nf', 'x.sh'],
   ['an array that doubles', `A=(x y)\n${'A+=("${A[@]}")\n'.repeat(60)}vllm serve "\${A[@]}"`, 'x.sh'],
   ['a text that doubles', `A=xxxx\n${'A="$A$A"\n'.repeat(60)}vllm serve $A`, 'x.sh'],
+  ['a Python list that doubles', `c = ["vllm", "serve"]\n${'c = c + c\n'.repeat(60)}`, 'x.py'],
+  ['a Python text that doubles', `x = "vllm "\n${'x = f"{x}{x}"\n'.repeat(60)}import os; os.system(x)`, 'x.py'],
+  [
+    'Python lists of lists',
+    `from vllm import LLM\na0 = [1, 1]\n${Array.from({ length: 40 }, (_, i) => `a${i + 1} = [a${i}, a${i}]\n`).join('')}LLM("m", hf_overrides={"a": a40})`,
+    'x.py',
+  ],
+  ['deep Python brackets', `from vllm import LLM\nLLM(${'('.repeat(20_000)}`, 'x.py'],
+  [
+    'a Python function that calls itself',
+    'from vllm import LLM\ndef f(x):\n    LLM("m", seed=x)\n    f(x + 1)\nf(1)',
+    'x.py',
+  ],
+  [
+    'deep Python blocks',
+    `import vllm\n${Array.from({ length: 400 }, (_, i) => `${' '.repeat(i)}if x:\n`).join('')}`,
+    'x.py',
+  ],
+  [
+    'Make variables that double',
+    `${Array.from({ length: 40 }, (_, i) => `A${i} = $(A${i + 1})$(A${i + 1})\n`).join('')}A40 = vllm\nx:\n\t$(A0) serve\n`,
+    'Makefile',
+  ],
+  ['a Make variable of itself', 'A = $(A) vllm\nx:\n\tvllm serve $(A)\n', 'Makefile'],
+  [
+    'just values that double',
+    `a0 := "vllm"\n${Array.from({ length: 40 }, (_, i) => `a${i + 1} := a${i} + a${i}\n`).join('')}x:\n  vllm serve {{a40}}\n`,
+    'justfile',
+  ],
+  ['batch values that double', `set A=vllm\n${'set A=%A%%A%\n'.repeat(60)}vllm serve %A%`, 'x.bat'],
+  [
+    'PowerShell values that double',
+    `$a = "vllm"\n${'$a = "$a$a"\n'.repeat(60)}${'$a += $a\n'.repeat(60)}vllm serve $a`,
+    'x.ps1',
+  ],
+  ['deep HCL', `vllm = ${'['.repeat(50_000)}`, 'x.tf'],
+  ['deep HCL blocks', `${'vllm {\n'.repeat(20_000)}`, 'x.tf'],
+  ['HCL references', `image = "vllm/vllm-openai"\nargs = ["${'${'.repeat(20_000)}"]`, 'x.tf'],
+  ['many fences', `vllm serve\n${'```sh\nvllm serve m\n```\n'.repeat(5_000)}`, 'x.md'],
+  [
+    'a large Dockerfile',
+    `FROM vllm/vllm-openai\nENV A=m\n${'ENV A=$A$A\n'.repeat(3_000)}CMD ["--model", "$A"]`,
+    'Dockerfile',
+  ],
   ['quotes', `vllm serve ${'"\''.repeat(50_000)}`, 'x.sh'],
   ['one long line', `vllm serve m ${'--max-num-seqs 4 '.repeat(6_000)}`, 'x.sh'],
   [
@@ -197,7 +241,9 @@ test.each([
     'compose.yaml',
   ],
 ])('bounded: %s', async (_what, text, name) => {
-  const grammars = await bash();
+  await readFully('import vllm', 'x.py');
+  await readFully('vllm serve m', 'x.sh');
+  const grammars = loadedGrammars() ?? (await bash());
   const before = performance.now();
   expectSound(text, read(text, name, { grammars }));
   // A runaway guard: each takes a fraction of this.
