@@ -1,16 +1,7 @@
 /** Dockerfiles: what an image starts, in both forms of ENTRYPOINT and CMD, with what FROM and ENV say. */
-import {
-  type Cmd,
-  DockerfileParser,
-  type Entrypoint,
-  type Env,
-  type From,
-  type Instruction,
-  type PropertyInstruction,
-} from 'dockerfile-ast';
 import { assemble } from '../assemble';
+import { type Instruction, instructionsOf, propertiesOf } from '../dockerfile/instructions';
 import type { Insertion, TextRange } from '../launch';
-import { type Lines, linesOf } from '../lines';
 import { mentionsEngine } from '../mentions';
 import type { Reading } from '../reading';
 import { notePin, readScript } from '../shell/script';
@@ -31,7 +22,7 @@ export const dockerfile: TextForm = {
   fences: ['dockerfile', 'docker', 'containerfile'],
   read: (reading, text) => {
     if (mentionsEngine(text.text, reading.engines)) {
-      readStages({ reading, text, lines: linesOf(text.text) });
+      readStages({ reading, text });
     }
   },
 };
@@ -39,7 +30,6 @@ export const dockerfile: TextForm = {
 interface Context {
   readonly reading: Reading;
   readonly text: Mapped;
-  readonly lines: Lines;
 }
 
 interface Stage {
@@ -69,13 +59,13 @@ function readStages(c: Context): void {
       readStage(c, now);
     }
   };
-  for (const instruction of DockerfileParser.parse(c.text.text).getInstructions()) {
-    const keyword = instruction.getKeyword();
+  for (const instruction of instructionsOf(c.text.text)) {
+    const { keyword } = instruction;
     if (keyword === 'FROM') {
       close();
-      now = newStage(c, instruction as From, stages, args);
+      now = newStage(c, instruction, stages, args);
     } else if (keyword === 'ARG' || keyword === 'ENV') {
-      const known = variablesOf(c, instruction as PropertyInstruction, [...args, ...(now?.environment ?? [])]);
+      const known = variablesOf(c, instruction, [...args, ...(now?.environment ?? [])]);
       if (keyword === 'ARG') {
         args.push(...known);
       } else if (now) {
@@ -88,65 +78,46 @@ function readStages(c: Context): void {
   close();
 }
 
-function newStage(c: Context, from: From, stages: ReadonlyMap<string, Stage>, args: readonly Variable[]): Stage {
-  const range = from.getImageRange();
-  const written = range ? slice(c, range) : undefined;
-  const image = written && expandCompose(written, lookupIn(args));
+function newStage(c: Context, from: Instruction, stages: ReadonlyMap<string, Stage>, args: readonly Variable[]): Stage {
+  const written = c.text.text.slice(from.args, from.to);
+  const [, flags = '', name = '', stage] = /^((?:--\S+\s+)*)(\S+)(?:\s+as\s+(\S+))?/i.exec(written) ?? [];
+  const at = from.args + flags.length;
+  const image = name === '' ? undefined : expandCompose(part(c.text, at, at + name.length), lookupIn(args));
   const before = image ? stages.get(image.text) : undefined;
-  const name = from.getBuildStage() ?? baseName(c.reading.input.name);
-  return before ? { ...before, name, own: false } : { name, image, environment: [], own: false };
+  const title = stage ?? baseName(c.reading.input.name);
+  return before ? { ...before, name: title, own: false } : { name: title, image, environment: [], own: false };
 }
 
 /** CMD of an earlier ENTRYPOINT's stage is taken over, but a new ENTRYPOINT drops it. */
 function told(c: Context, stage: Stage, instruction: Instruction): Stage {
-  const keyword = instruction.getKeyword();
+  const { keyword } = instruction;
   if (keyword === 'ENTRYPOINT') {
     return {
       ...stage,
-      entry: commandOf(c, instruction as Entrypoint),
+      entry: commandOf(c, instruction),
       own: true,
       ...(stage.own ? {} : { command: undefined }),
     };
   }
   if (keyword === 'CMD') {
-    return { ...stage, command: commandOf(c, instruction as Cmd), own: true };
+    return { ...stage, command: commandOf(c, instruction), own: true };
   }
   if (keyword === 'RUN') {
-    const range = instruction.getArgumentsRange();
-    for (const word of range ? splitWords(slice(c, range)) : []) {
+    for (const word of splitWords(part(c.text, instruction.args, instruction.to))) {
       notePin(c.reading, word);
     }
   }
   return stage;
 }
 
-type Place = { readonly line: number; readonly character: number };
-
-/** As decoded offsets of the part that is read. */
-const offset = (c: Context, p: Place): number => c.lines.offset({ line: p.line + 1, column: p.character + 1 });
-
-const slice = (c: Context, range: { readonly start: Place; readonly end: Place }): Mapped =>
-  part(c.text, offset(c, range.start), offset(c, range.end));
-
 /** More than any command line holds. */
 const MAX_TEXT = 100_000;
 
-function variablesOf(
-  c: Context,
-  instruction: Env | PropertyInstruction,
-  before: readonly Variable[],
-): readonly Variable[] {
-  return instruction.getProperties().flatMap((p) => {
-    const range = p.getValueRange();
-    if (!range) {
-      return [];
-    }
-    const [from, to] = [offset(c, range.start), offset(c, range.end)];
-    const quoted = /^(["']).*\1$/s.test(c.text.text.slice(from, to)) ? 1 : 0;
-    const value = part(c.text, from + quoted, to - quoted);
-    const known = expandCompose(value, lookupIn(before));
+function variablesOf(c: Context, instruction: Instruction, before: readonly Variable[]): readonly Variable[] {
+  return propertiesOf(c.text.text, instruction).flatMap(({ name, from, to }) => {
+    const value = expandCompose(part(c.text, from, to), lookupIn(before));
     // A value that doubles with every line is not followed.
-    return known.text.length > MAX_TEXT ? [] : [{ name: p.getName(), value: known }];
+    return value.text.length > MAX_TEXT ? [] : [{ name, value }];
   });
 }
 
@@ -158,17 +129,12 @@ const lookupIn =
     return unresolved === undefined ? value?.text : { unresolved };
   };
 
-function commandOf(c: Context, instruction: Cmd | Entrypoint): Command | undefined {
-  const range = instruction.getArgumentsRange();
-  if (!range) {
-    return undefined;
-  }
-  const [from, to] = [offset(c, range.start), offset(c, range.end)];
-  const whole = instruction.getRange();
-  const script = withoutComments(c.text, from, to);
-  const place = rangeOf(c.text, offset(c, whole.start), offset(c, whole.end));
-  const isList = instruction.getOpeningBracket() !== null && instruction.getClosingBracket() !== null;
-  return isList ? { words: jsonWords(c.text, from, to), script, range: place } : { script, range: place };
+function commandOf(c: Context, { from, args, to }: Instruction): Command {
+  const script = withoutComments(c.text, args, to);
+  const range = rangeOf(c.text, from, to);
+  return /^\s*\[[\s\S]*\]\s*$/.test(script.text)
+    ? { words: jsonWords(c.text, args, to), script, range }
+    : { script, range };
 }
 
 const STRING = /"((?:[^"\\]|\\[\s\S])*)"/g;
