@@ -4,12 +4,13 @@ import { expect, test } from 'vitest';
 import { useWorkbench } from './session';
 import {
   eventually,
+  focusText,
   openFile,
   runCommand,
   screenshot,
   setTheme,
+  textBeside,
   typeBehind,
-  visibleText,
   webviewFrame,
 } from './workbench';
 
@@ -70,7 +71,7 @@ for (const theme of ['dark', 'light', 'high-contrast', 'high-contrast-light'] as
 test('what is tried is written into the file as one edit, and one undo takes it back', async () => {
   const { page } = workbench;
   const dashboard = await dashboardOf(page);
-  const before = await visibleText(page);
+  const before = await textBeside(page);
   expect(before).toContain('8192');
   for (const [name, value] of [
     ['Max length', '4096'],
@@ -81,20 +82,20 @@ test('what is tried is written into the file as one edit, and one undo takes it 
     await dashboard.getByRole('textbox', { name }).press('Enter');
     await dashboard.locator('.changes li', { hasText: value }).waitFor();
   }
-  expect(await visibleText(page)).toBe(before);
+  expect(await textBeside(page)).toBe(before);
   await screenshot(page, 'what-if-tried');
   await dashboard.getByRole('button', { name: 'Apply to file' }).click();
   const after = await eventually('the file to change', async () => {
-    const text = await visibleText(page);
+    const text = await textBeside(page);
     return ['4096', '77', 'prompt=901'].every((word) => text.includes(word)) ? text : undefined;
   });
   expect(after).not.toContain('8192');
   await eventually('nothing left to try', async () =>
     (await dashboard.locator('.changes li').count()) === 0 ? true : undefined,
   );
-  await page.locator('.editor-instance .view-lines').first().click();
-  await runCommand(page, 'Undo');
-  await eventually('the file as it was', async () => ((await visibleText(page)) === before ? true : undefined));
+  await focusText(page);
+  await page.keyboard.press('Control+z');
+  await eventually('the file as it was', async () => ((await textBeside(page)) === before ? true : undefined));
 });
 
 test('plans are pinned and compared, and planned anew when the file is edited', async () => {
@@ -112,6 +113,7 @@ test('plans are pinned and compared, and planned anew when the file is edited', 
     return texts.length === 2 && texts[0] === '1,024' && texts[1]?.startsWith('5') ? true : undefined;
   });
   await screenshot(page, 'compare-pinned');
+  await focusText(page);
   await typeBehind(page, '8192', '0');
   const lengths = dashboard.getByRole('row', { name: /^Max length/ }).locator('td');
   await eventually('the edit', async () => ((await lengths.first().textContent()) === '81,920' ? true : undefined));

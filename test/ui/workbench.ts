@@ -162,11 +162,24 @@ export async function typeBehind(page: Page, word: string, text: string): Promis
   await page.keyboard.type(text, { delay: 20 });
 }
 
-/** The text of the open editor's visible lines. Monaco shows spaces as no-break spaces. */
-export async function visibleText(page: Page): Promise<string> {
-  const lines = await editorOf(page).locator('.view-lines .view-line').allTextContents();
+/** The text of the open editor's visible lines. */
+export const visibleText = (page: Page): Promise<string> => linesIn(editorOf(page));
+
+/** The same where the focus is beside it, in a page. */
+export const textBeside = (page: Page): Promise<string> => linesIn(page.locator('.editor-instance'));
+
+/** Monaco shows spaces as no-break spaces. */
+async function linesIn(editor: Locator): Promise<string> {
+  const lines = await editor.locator('.view-lines .view-line').allTextContents();
   return lines.join('\n').replaceAll('\u00a0', ' ');
 }
+
+/** Clicks into the text editor, so that what is typed next goes there. */
+export const focusText = (page: Page): Promise<void> =>
+  page
+    .locator('.editor-instance .view-lines')
+    .first()
+    .click({ position: { x: 5, y: 5 } });
 
 /** The webview's own document, two frames deep. `marker` is a selector that only this webview has. */
 export async function webviewFrame(page: Page, marker: string): Promise<Frame> {

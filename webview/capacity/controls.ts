@@ -38,7 +38,7 @@ export function controlsPanel({ onTry, onApply, onPin }: TrialActions): Controls
     if (!made || made.chosen !== chosen) {
       const make = chosen ? dropdown : COUNTS.has(view.key) ? numberField : textField;
       const field = make(view.label, change(view.key));
-      const name = el('code', { class: 'option', 'aria-hidden': 'true' });
+      const name = el('span', { class: 'option', 'aria-hidden': 'true' });
       field.element.querySelector('.label')?.after(name);
       field.element.dataset.key = view.key;
       made = { field, name, chosen };

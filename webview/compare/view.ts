@@ -216,8 +216,9 @@ function barsOf(context: ViewContext): {
     }
     choice.offer(numeric.map((r) => ({ value: r.label, text: r.label })));
     choice.set(row.label, false);
+    const one = view.columns.every(({ title }) => title === view.columns[0]?.title);
     const bars = view.columns.map(({ title, detail }, i) => ({
-      label: `${title}: ${detail}`,
+      label: one ? detail : `${title}: ${detail}`,
       value: row.numbers?.[i] ?? null,
     }));
     const summary = `${row.label}: ${view.columns.map((c, i) => `${c.title} ${row.cells[i]?.text ?? ''}`).join(', ')}.`;
