@@ -136,19 +136,25 @@ function changesOf(plan: Plan, knobs: readonly Knob[], { key, values, text }: Ac
 
 /** Each change that the text can hold, together as edits; and those that it cannot. */
 function writtenBack(input: ReadInput, at: number, accepted: readonly Accepted[]): Pick<WhatIf, 'edits' | 'unheld'> {
-  const unheld: { key: KnobKey; option: string; why: string }[] = [];
-  const steps: EditStep[] = [];
-  for (const one of accepted) {
-    const own = stepsOf(one);
-    const made = rewritten(input, at, own);
-    if (made && saysSo(input, made.text, at, one)) {
-      steps.push(...own);
-    } else {
-      const option = one.values[0]?.spec.name ?? one.key;
-      unheld.push({ key: one.key, option, why: `This file has no place for ${option} that is read.` });
-    }
+  const all = editsFor(input, at, accepted);
+  if (all) {
+    return { edits: all, unheld: [] };
   }
-  return { edits: steps.length === 0 ? [] : (rewritten(input, at, steps)?.edits ?? []), unheld };
+  const held = accepted.filter((one) => editsFor(input, at, [one]));
+  const unheld = accepted.flatMap((one) => {
+    const option = one.values[0]?.spec.name ?? one.key;
+    return held.includes(one)
+      ? []
+      : [{ key: one.key, option, why: `This file has no place for ${option} that is read.` }];
+  });
+  return { edits: editsFor(input, at, held) ?? [], unheld };
+}
+
+/** Undefined where the text cannot hold one of them, or would not be read as saying so. */
+function editsFor(input: ReadInput, at: number, accepted: readonly Accepted[]): readonly TextEdit[] | undefined {
+  const made = rewritten(input, at, accepted.flatMap(stepsOf));
+  const launch = made && readLaunches({ ...input, text: made.text }).launches[at];
+  return launch && accepted.every((one) => saysSo(launch, one)) ? made.edits : undefined;
 }
 
 function stepsOf({ key, values, text }: Accepted): readonly EditStep[] {
@@ -165,11 +171,7 @@ function stepsOf({ key, values, text }: Accepted): readonly EditStep[] {
 }
 
 /** Some files are read after the one in hand, and win over what is written in it. */
-function saysSo(input: ReadInput, text: string, at: number, { key, values, text: to }: Accepted): boolean {
-  const launch = readLaunches({ ...input, text }).launches[at];
-  if (!launch) {
-    return false;
-  }
+function saysSo(launch: Launch, { key, values, text: to }: Accepted): boolean {
   if (values.length > 0) {
     return values.every(
       ({ spec, value }) => JSON.stringify(optionOf(launch, spec.name)?.value) === JSON.stringify(value),

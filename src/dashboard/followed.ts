@@ -27,9 +27,19 @@ export async function triedOf(
   if (!made || !written) {
     return undefined;
   }
+  const key = `${at} ${JSON.stringify(whatIf)}`;
+  const known = lastTried.get(made);
+  if (known?.key === key) {
+    return { made, index: at, tried: known.tried };
+  }
   const { tryOut } = await import('../lazy');
-  return { made, index: at, tried: tryOut(made.input, made.context, at, written, whatIf) };
+  const tried = tryOut(made.input, made.context, at, written, whatIf);
+  lastTried.set(made, { key, tried });
+  return { made, index: at, tried };
 }
+
+/** One change is asked about several times: its view, its studies, what there is to pin. */
+const lastTried = new WeakMap<PlannedDocument, { readonly key: string; readonly tried: TriedPlan }>();
 
 export async function viewOf(ports: DashboardPorts, at: Followed | undefined): Promise<Shown> {
   try {
