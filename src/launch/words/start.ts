@@ -74,6 +74,7 @@ export function surrounded(
 export const nearer = (outer: HardwareHint, inner: HardwareHint): HardwareHint => ({
   gpu: inner.gpu ?? outer.gpu,
   count: inner.count ?? outer.count,
+  nodes: inner.nodes ?? outer.nodes,
 });
 
 /** Programs that run the rest of their words as a command; their own flags stand before it. */
