@@ -180,7 +180,7 @@ function keys(place: Place): Proposals | undefined {
     return undefined;
   }
   const only = plan.launch.insertion?.only;
-  const options = optionsOf(place).filter((o) => only?.test(o.name) ?? true);
+  const options = optionsOf(place).filter((o) => only?.test(nameAt(plan.launch.insertion, o.name)) ?? true);
   const variables = options.flatMap((o) => (o.env === undefined ? [] : [optionItem(plan, o, o.env)]));
   if ((engine.start.byEnvironment && !only) || /^[A-Z][A-Z_]+$/.test(word)) {
     return { range: typed(word, offset), items: variables };
