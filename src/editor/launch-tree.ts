@@ -1,5 +1,6 @@
 /** The view of all launches in the workspace, with a plan beside each. It is filled when the user asks for it. */
 import {
+  CancellationTokenSource,
   commands,
   Disposable,
   EventEmitter,
@@ -56,6 +57,7 @@ export function registerLaunchTree(plans: Plans): Disposable {
   const files = new Map<string, Scanned>();
   let words: Words | undefined;
   let scanned = false;
+  let running: CancellationTokenSource | undefined;
 
   const view = window.createTreeView<Node>(VIEW, {
     showCollapseAll: true,
@@ -86,12 +88,25 @@ export function registerLaunchTree(plans: Plans): Disposable {
   const find = async (): Promise<readonly FoundLaunch[]> => {
     await commands.executeCommand(`${VIEW}.focus`);
     words ??= await loadWords();
+    running?.cancel(); // asked again, the last search is of no use
+    const mine = new CancellationTokenSource();
+    running = mine;
     files.clear();
     put('', undefined);
     view.message = l10n.t('Looking for launches…');
-    const result = await patiently(l10n.t('Looking for launches'), (token, report) =>
-      scanWorkspace(plans, (file) => put(file.uri.toString(), file), token, report),
+    const found = (file: Scanned): void => {
+      if (!mine.token.isCancellationRequested) {
+        put(file.uri.toString(), file);
+      }
+    };
+    const result = await patiently(
+      l10n.t('Looking for launches'),
+      (token, report) => scanWorkspace(plans, found, token, report),
+      mine.token,
     );
+    if (running !== mine) {
+      return [];
+    }
     scanned = true;
     await commands.executeCommand('setContext', 'kvPlanner.scanned', true);
     view.message = result
