@@ -39,6 +39,6 @@ export { reportMarkdown } from './report/markdown';
 export { reportOf } from './report/sections';
 export { solveJson } from './report/solve-json';
 export { solveReport } from './report/solve-report';
-export { solveFor } from './solve';
+export { solveOne } from './solve';
 export { tryOut } from './what-if';
 export { studiesOf } from './what-if/studies';

@@ -7,7 +7,7 @@ import { withCommas } from './core/units';
 import type { TextEdit } from './launch/edit';
 import type { Problem, ReadInput } from './launch/launch';
 import { type Overrides, type Plan, type PlanContext, type PlanResult, planText } from './planner';
-import { type Attempt, attempt, type Demand, OFFERED, type Scratch, writtenAs } from './solve/attempt';
+import { type Attempt, attempt, type Demand, OFFERED, Paused, type Scratch, writtenAs } from './solve/attempt';
 import { type Lever, type LeverKind, leversOf, optionNames } from './solve/levers';
 import { type Found, nearestOf, type Quest, searched, settled } from './solve/search';
 
@@ -62,13 +62,55 @@ export interface SolveResult {
   readonly needs: PlanResult['needs'];
 }
 
-/** Solves each launch of a text, or one of them. */
-export function solveFor(target: Target, input: ReadInput, context: PlanContext, only?: number): SolveResult {
+/** Solves each launch of a text. */
+export function solveFor(target: Target, input: ReadInput, context: PlanContext): SolveResult {
+  return solveSome(target, input, context, () => ({ tried: new Map() }));
+}
+
+/** Milliseconds that a search takes at once: one attempt at least, about as long as a file takes to plan. */
+const SLICE = 25;
+
+/** Solves one launch of a text, in slices: between them `pause` lets others work, and rejects to end the search. */
+export async function solveOne(
+  target: Target,
+  input: ReadInput,
+  context: PlanContext,
+  at: number,
+  pause: () => Promise<void>,
+): Promise<SolveResult> {
+  const tried: Scratch['tried'] = new Map();
+  for (;;) {
+    const until = Date.now() + SLICE;
+    const before = tried.size;
+    const next = (): void => {
+      if (tried.size > before && Date.now() >= until) {
+        throw new Paused();
+      }
+    };
+    try {
+      return solveSome(target, input, context, (i) => (i === at ? { tried, next } : undefined));
+    } catch (error) {
+      if (!(error instanceof Paused)) {
+        throw error;
+      }
+      await pause();
+    }
+  }
+}
+
+/** Those launches that are given something to remember attempts in. */
+function solveSome(
+  target: Target,
+  input: ReadInput,
+  context: PlanContext,
+  memory: (at: number) => Pick<Scratch, 'tried' | 'next'> | undefined,
+): SolveResult {
   const asked = target.length === undefined ? context : { ...context, flags: atLength(target.length, context) };
   const { plans, problems, needs } = planText(input, asked);
-  const all = plans.flatMap((plan, at) =>
-    only === undefined || only === at ? [solved(target, plan, input, asked, at)] : [],
-  );
+  const all = plans.flatMap((plan, at) => {
+    const own = memory(at);
+    return own ? [solved(target, plan, { ...own, input, context: asked, at, demand: demandOf(target, plan) })] : [];
+  });
   return { solved: all, problems, needs };
 }
 
@@ -81,12 +123,13 @@ function atLength(length: number, { flags }: PlanContext): Overrides {
 /** More machines than this are not proposed. */
 const MOST_GPUS = 64;
 
-function solved(target: Target, plan: Plan, input: ReadInput, context: PlanContext, at: number): Solved {
-  const demand: Demand = {
-    concurrency: target.concurrency,
-    length: target.length ?? plan.workload.prompt + plan.workload.output,
-  };
-  const scratch: Scratch = { input, context, at, demand, tried: new Map() };
+const demandOf = (target: Target, { workload }: Plan): Demand => ({
+  concurrency: target.concurrency,
+  length: target.length ?? workload.prompt + workload.output,
+});
+
+function solved(target: Target, plan: Plan, scratch: Scratch): Solved {
+  const { demand } = scratch;
   const now = attempt(scratch, {});
   const offered = plan.hardware?.count ?? plan.launch.hardware.count?.value ?? now?.gpus ?? 1;
   const known = (plan.hardware?.count ?? plan.launch.hardware.count) !== undefined;
@@ -138,7 +181,7 @@ function nearest(quest: Quest, scratch: Scratch, now: Attempt): Found | undefine
   if (!best) {
     return undefined;
   }
-  const lower: Scratch = { ...scratch, demand: { ...scratch.demand, concurrency: best.served }, tried: new Map() };
+  const lower: Scratch = { ...scratch, demand: { ...scratch.demand, concurrency: best.served } };
   return ordered(quested({ ...quest, scratch: lower }, lower, now))[0] ?? { kinds: [], attempt: best };
 }
 

@@ -88,12 +88,11 @@ async function textReport(ask: AskOf<'text'>, plans: Plans): Promise<Page> {
 }
 
 async function solutions(ask: AskOf<'solve'>, plans: Plans, token: CancellationToken): Promise<Page> {
-  const { solveFor, solveJson, solveReport } = await import('../lazy');
+  const { solveJson, solveOne, solveReport } = await import('../lazy');
   const { file, planned: made } = await planned(await fileAt(ask.of), plans);
-  await breathe(token);
   const target = { concurrency: ask.concurrency, length: ask.length };
   const at = indexAt(made, ask.offset);
-  const solved = solveFor(target, made.input, made.context, at).solved;
+  const { solved } = await solveOne(target, made.input, made.context, at, () => breathe(token));
   const files = [{ ...file, solved }];
   const report = solveReport(files);
   return { report, json: solveJson(files, target), proposals: proposalsOf(solved, file.text) };

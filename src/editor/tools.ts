@@ -16,6 +16,7 @@ import {
 } from 'vscode';
 import type { Overrides } from '../planner';
 import { code } from './markdown';
+import { breathe } from './patience';
 import type { Planned, Source } from './planning';
 import type { Plans } from './plans';
 
@@ -59,10 +60,14 @@ export function registerTools(plans: Plans): Disposable {
     lm.registerTool(
       TOOLS.solve,
       tool(SOLVE, l10n.t('Solving for a target in {0}'), async (asked, token) => {
-        const { reportMarkdown, solveFor, solveReport } = await import('../lazy');
+        const { reportMarkdown, solveOne, solveReport } = await import('../lazy');
         const { source, made } = await read(asked, plans, token);
         const target = { concurrency: asked.concurrency, length: asked.length };
-        const { solved } = solveFor(target, made.input, made.context);
+        const solved = [];
+        for (const at of made.result.plans.keys()) {
+          const one = await solveOne(target, made.input, made.context, at, () => breathe(token));
+          solved.push(...one.solved);
+        }
         const file = { name: source.name, text: made.input.text, result: made.result, solved };
         return reportMarkdown(solveReport([file]));
       }),

@@ -36,11 +36,17 @@ export interface Scratch {
   readonly demand: Demand;
   /** Attempts so far, by their changes; undefined where the file cannot hold one. */
   readonly tried: Map<string, Attempt | undefined>;
+  /** Called before an attempt that is new; throws `Paused` when it is time to let others work. */
+  readonly next?: () => void;
 }
+
+/** A search stops here, and is begun again later: what was tried is remembered, so it comes back at once. */
+export class Paused extends Error {}
 
 export function attempt(scratch: Scratch, changes: Changes): Attempt | undefined {
   const key = JSON.stringify(Object.entries(changes).sort(([a], [b]) => (a < b ? -1 : 1)));
   if (!scratch.tried.has(key)) {
+    scratch.next?.();
     scratch.tried.set(key, made(scratch, changes));
   }
   return scratch.tried.get(key);

@@ -5,7 +5,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { editOption, type TextEdit } from '../../../src/launch/edit';
 import type { Grammars, ReadInput } from '../../../src/launch/launch';
 import { type Overrides, type Plan, planText } from '../../../src/planner';
-import { type Solution, type Solved, solveFor, type Target } from '../../../src/solve';
+import { solveJson } from '../../../src/report/solve-json';
+import { type Solution, type Solved, solveFor, solveOne, type Target } from '../../../src/solve';
 import { compose } from '../findings/support';
 import { bash } from '../launch/support';
 
@@ -204,4 +205,20 @@ test('a context of all slots together grows with them', () => {
   const { solutions } = solvedOf({ name: 'compose.yaml', text, flags: { gpu: 'A100-80GB' } }, { concurrency: 200 });
   expect(solutions[0]?.served).toBe(200);
   expect(solutions[0]?.changes.map((c) => c.option).sort()).toEqual(['ctx-size', 'parallel']);
+});
+
+test('solved in slices it comes to the same, gives way many times, and can be ended', async () => {
+  const text = readFileSync('samples/lmdeploy/qwen2.5-32b.compose.yaml', 'utf8');
+  const input = { text, name: 'a.compose.yaml' };
+  const target = { concurrency: 4000, length: 8192 };
+  const whole = solveFor(target, input, {}).solved;
+  let pauses = 0;
+  const sliced = await solveOne(target, input, {}, 0, async () => {
+    pauses++;
+  });
+  const told = (s: readonly Solved[]) =>
+    JSON.stringify(solveJson([{ name: 'a', text, result: { plans: [], problems: [] }, solved: s }], target));
+  expect(told(sliced.solved)).toBe(told(whole));
+  expect(pauses).toBeGreaterThan(1);
+  await expect(solveOne(target, input, {}, 0, () => Promise.reject(new Error('enough')))).rejects.toThrow('enough');
 });
