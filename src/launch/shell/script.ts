@@ -153,6 +153,9 @@ function foldedRange({ script, reading }: Context): TextRange | undefined {
 
 const RUNS_INPUT = /(?:^|\/)(?:ba|z|da|k)?sh$|(?:^|\/)(?:ssh|sbatch|qsub)$/;
 
+/** `python3 - <<EOF`: the program is the body. */
+const PYTHON_INPUT = /^(?:\S*\/)?python[\d.]*(?: -u)?(?: -)?$/;
+
 /** A body that goes to a shell or into a script is commands; any other is a file that a command may name. */
 function readHeredoc(c: Context, heredoc: Heredoc): void {
   const body = heredocBody(c, heredoc);
@@ -161,6 +164,9 @@ function readHeredoc(c: Context, heredoc: Heredoc): void {
   }
   if (/\.ya?ml$/.test(heredoc.path ?? '') && /^(?:services|apiVersion):/m.test(body.text)) {
     c.reading.fenced('yaml', body, c.place.form, c.place.title);
+  }
+  if (heredoc.path === undefined && PYTHON_INPUT.test(heredoc.words.map((w) => w.text).join(' '))) {
+    c.reading.fenced('python', body, c.place.form, c.place.title);
   }
   const script = /^#!.*sh\b/.test(body.text) || /\.(?:ba)?sh$/.test(heredoc.path ?? '');
   if (script || (heredoc.path === undefined && heredoc.words.some((w) => RUNS_INPUT.test(w.text)))) {

@@ -135,7 +135,7 @@ const ENCODERS: Readonly<Record<Layer['kind'], Encoder>> = {
   'python-word': mapText(quoted),
   'python-value': mapText(pythonLiteral),
   pieces: () => undefined,
-  'ps-bare': mapText((text) => (/^[\w+:./][\w+:./=%-]*$/.test(text) ? text : `'${text.replaceAll("'", "''")}'`)),
+  'ps-bare': mapText((text) => (/^[\w:./][\w+:./=%-]*$/.test(text) ? text : `'${text.replaceAll("'", "''")}'`)),
   'ps-single': mapText((text) => text.replaceAll("'", "''")),
   'ps-double': mapText((text) => text.replace(/["`$]/g, (c) => `\`${c}`)),
   // No way of writing `%` and `!` holds in every place.
