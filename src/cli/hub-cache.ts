@@ -1,8 +1,8 @@
 /** Models that were downloaded before: the Hugging Face cache of this machine. Nothing is fetched. */
 import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { cacheFolderOf, ggufFiles, hubCache, hubName, isCommit } from '../core/hub/names';
-import { headerEnd, tensorBytes } from '../core/hub/safetensors';
+import { cacheFolderOf, ggufFiles, hubCache, hubName, isCommit } from '../core/model/hub-names';
+import { headerEnd, tensorBytes } from '../core/model/safetensors';
 import { INDEXED, indexedBytes, WEIGHT_INDEX } from '../core/model/weight-index';
 import type { ModelFacts } from '../planner';
 import { ggufParts } from './gguf';

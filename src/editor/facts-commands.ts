@@ -1,6 +1,6 @@
 /** Fetch Model Facts, and the token for models that need one. */
 import { CodeAction, CodeActionKind, commands, Disposable, l10n, languages, window, workspace } from 'vscode';
-import { hubName } from '../core/hub/names';
+import { hubName } from '../core/model/hub-names';
 import { COMMANDS, type CommandTarget } from './command-names';
 import { SOURCE } from './diagnostics';
 import { SELECTOR } from './documents';

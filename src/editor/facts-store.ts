@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import { Uri, workspace } from 'vscode';
-import type { HubName } from '../core/hub/names';
+import type { HubName } from '../core/model/hub-names';
 import type { ModelFacts } from '../planner';
 
 const KEPT = v.object({

@@ -1,7 +1,7 @@
 /** Models that were downloaded before: the Hugging Face cache of the machine that the extension runs on. */
 import { FileType, Uri, workspace } from 'vscode';
-import { cacheFolderOf, ggufFiles, type HubName, hubCache, isCommit } from '../core/hub/names';
-import { headerEnd, tensorBytes } from '../core/hub/safetensors';
+import { cacheFolderOf, ggufFiles, type HubName, hubCache, isCommit } from '../core/model/hub-names';
+import { headerEnd, tensorBytes } from '../core/model/safetensors';
 import { INDEXED, indexedBytes, WEIGHT_INDEX } from '../core/model/weight-index';
 import type { ModelFacts } from '../planner';
 import { ggufHeadOf, partReader } from './gguf-heads';

@@ -4,9 +4,10 @@
  * (250 KB) would take a quarter of what lazy bundles may have, read GGUF into objects where this project has a reader of
  * its own, and leave it to the platform whether a redirect to another host is sent the token.
  */
-import { ggufFiles, type HubName, isCommit } from '../core/hub/names';
-import { headerEnd, tensorBytes } from '../core/hub/safetensors';
+
 import { readGguf } from '../core/model/gguf';
+import { ggufFiles, type HubName, isCommit } from '../core/model/hub-names';
+import { headerEnd, tensorBytes } from '../core/model/safetensors';
 import { INDEXED, indexedBytes, WEIGHT_INDEX } from '../core/model/weight-index';
 import type { ModelFacts } from '../planner';
 

@@ -11,7 +11,7 @@ import {
   type LogOutputChannel,
   workspace,
 } from 'vscode';
-import { type HubName, hubName } from '../core/hub/names';
+import { type HubName, hubName } from '../core/model/hub-names';
 import type { ModelFacts as Facts } from '../planner';
 import { createFactsStore } from './facts-store';
 import { cachedFacts, environment } from './hub-cache';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { ggufFiles, hubCache, hubName } from '../../../src/core/hub/names';
-import { headerEnd, tensorBytes } from '../../../src/core/hub/safetensors';
+import { ggufFiles, hubCache, hubName } from '../../../src/core/model/hub-names';
+import { headerEnd, tensorBytes } from '../../../src/core/model/safetensors';
 
 test.each([
   ['org/name', { repo: 'org/name' }],
