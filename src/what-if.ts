@@ -4,7 +4,7 @@
  */
 import { readLaunches } from './launch';
 import type { TextEdit } from './launch/edit';
-import { directiveStep, type EditStep, offeredRange, offeredStep, optionStep, rewritten } from './launch/edit-steps';
+import { directiveStep, type EditStep, offeredStep, optionStep, rewritten } from './launch/edit-steps';
 import { type Launch, optionOf, type ReadInput } from './launch/launch';
 import { type Plan, type PlanContext, planText, type Tried } from './planner';
 import { launchWith, type OptionChanges } from './planner/alternatives';
@@ -32,7 +32,8 @@ export interface WhatIf {
   readonly written: Plan;
   /** As tried; the same plan where nothing is. */
   readonly plan: Plan;
-  /** Plans the text as tried. */
+  /** What it takes to plan the text as tried. */
+  readonly input: ReadInput;
   readonly context: PlanContext;
   readonly knobs: readonly Knob[];
   readonly changes: readonly Change[];
@@ -68,11 +69,11 @@ export function tryOut(input: ReadInput, context: PlanContext, at: number, writt
       accepted.push({ key, ...read });
     }
   }
-  const asTried = accepted.length === 0 ? context : { ...context, tried: triedOf(input.text, at, accepted) };
+  const asTried = inMemory(input, context, at, accepted);
   return {
     written,
-    plan: accepted.length === 0 ? written : (planText(input, asTried).plans[at] ?? written),
-    context: asTried,
+    plan: accepted.length === 0 ? written : (planText(asTried.input, asTried.context).plans[at] ?? written),
+    ...asTried,
     knobs,
     changes: accepted.flatMap((a) => changesOf(written, knobs, a)),
     refused,
@@ -96,26 +97,36 @@ function isAsWritten(plan: Plan, knobs: readonly Knob[], key: KnobKey, text: str
   );
 }
 
-/** How one launch is planned with these changes. */
-const triedOf = (text: string, at: number, accepted: readonly Accepted[]): Tried => ({
-  at,
-  change: (launch) =>
-    accepted.reduce(
-      (now, one) => (one.values.length > 0 ? launchWith(now, optionChanges(one)) : said(now, one, text)),
-      launch,
-    ),
-});
+/**
+ * How one launch is planned with these changes. A number of GPUs is changed in the text itself where it stands as one:
+ * some forms give it to the command as a variable.
+ */
+function inMemory(
+  input: ReadInput,
+  context: PlanContext,
+  at: number,
+  accepted: readonly Accepted[],
+): Pick<WhatIf, 'input' | 'context'> {
+  const count = accepted.find(({ key }) => key === 'gpus');
+  const counted = count && rewritten(input, at, [offeredStep(count.text)]);
+  const rest = counted ? accepted.filter((one) => one !== count) : accepted;
+  const tried: Tried = {
+    at,
+    change: (launch) =>
+      rest.reduce((now, one) => (one.values.length > 0 ? launchWith(now, optionChanges(one)) : said(now, one)), launch),
+  };
+  return {
+    input: counted ? { ...input, text: counted.text } : input,
+    context: rest.length === 0 ? context : { ...context, tried },
+  };
+}
 
 const optionChanges = ({ values, text }: Accepted): OptionChanges =>
   Object.fromEntries(values.map(({ spec }) => [spec.name, text]));
 
-/** What is said in a comment, or in the file's own words for a number of GPUs. */
-function said(launch: Launch, { key, text }: Accepted, file: string): Launch {
-  const { count } = launch.hardware;
+/** The launch as it would be read with this in a comment. */
+function said(launch: Launch, { key, text }: Accepted): Launch {
   const entry = launch.directives.findLast((d) => d.key === key);
-  if (key === 'gpus' && count && !entry && offeredRange(launch, file)) {
-    return { ...launch, hardware: { ...launch.hardware, count: { ...count, value: Number(text) } } };
-  }
   const place = { range: launch.head, valueRange: launch.head, ...entry };
   const others = launch.directives.filter((d) => d !== entry);
   return { ...launch, directives: [...others, { ...place, key: key as DirectiveKnob, value: text }] };

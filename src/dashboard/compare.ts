@@ -42,14 +42,14 @@ async function planOf(ports: DashboardPorts, pin: Pin, file: Uri, name: string):
     return undefined;
   }
   const { compareEngines, tryOut } = await import('../lazy');
-  const { plan, context, changes } = tryOut(text.input, text.context, pin.index, written, pin.whatIf);
+  const { plan, input, context, changes } = tryOut(text.input, text.context, pin.index, written, pin.whatIf);
   const tried = changes.map(({ option, to }) => `${option} ${to}`);
   if (pin.engine === undefined) {
     return { plan, tried };
   }
   const [id = '', version] = pin.engine.split('@', 2);
   const asked = [{ id, ...(version !== undefined && { version }) }];
-  const other = compareEngines(asked, text.input, context).compared[pin.index]?.engines.find((e) => !e.asWritten);
+  const other = compareEngines(asked, input, context).compared[pin.index]?.engines.find((e) => !e.asWritten);
   if (!other) {
     throw new Error(l10n.t('It cannot be planned on {0}.', pin.engine));
   }

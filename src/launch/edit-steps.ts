@@ -46,7 +46,7 @@ export const directiveStep =
     editDirective(read, text, key, value);
 
 /** Where the number of GPUs that the file offers is written as one; undefined where it says it otherwise, or not. */
-export function offeredRange(launch: Launch, text: string): TextRange | undefined {
+function offeredRange(launch: Launch, text: string): TextRange | undefined {
   const said = launch.directives.findLast((d) => d.key === 'gpus')?.valueRange;
   const { count } = launch.hardware;
   const range = said ?? count?.range;

@@ -49,8 +49,8 @@ export async function openReal(browser: Browser, sample: string, opening: Openin
   const own = (): Pin => ({ file: FILE, index: 0, whatIf });
   const compared = (pin: Pin) => {
     const detail = [pin.engine && `on ${pin.engine}`, ...Object.entries(pin.whatIf).map((e) => e.join(' '))];
-    const { plan, context } = tried(pin.whatIf);
-    const other = pin.engine && compareEngines([{ id: pin.engine }], input(), context).compared[0]?.engines[1]?.plan;
+    const { plan, input: asTried, context } = tried(pin.whatIf);
+    const other = pin.engine && compareEngines([{ id: pin.engine }], asTried, context).compared[0]?.engines[1]?.plan;
     return { title: sample, detail: detail.filter(Boolean).join(' · ') || 'as it is', plan: other || plan };
   };
   const answers = {

@@ -6,6 +6,7 @@ import { knobsOf } from '../../../src/what-if/knobs';
 export const untriedOf = (plan: Plan): WhatIf => ({
   written: plan,
   plan,
+  input: { text: '', name: '' },
   context: {},
   knobs: knobsOf(plan),
   changes: [],
