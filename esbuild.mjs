@@ -8,26 +8,6 @@ const args = process.argv.slice(2);
 const watch = args.includes('--watch');
 const only = args.includes('--only') ? args[args.indexOf('--only') + 1]?.split(',') : undefined;
 
-/**
- * Of the language server's types dockerfile-ast makes places and ranges only; the rest of that module would be 28 KB.
- * @type {esbuild.Plugin}
- */
-const placesOnly = {
-  name: 'places only',
-  setup(build) {
-    build.onResolve({ filter: /^vscode-languageserver-types$/ }, () => ({ path: 'places', namespace: 'places' }));
-    build.onLoad({ filter: /.*/, namespace: 'places' }, () => ({
-      contents: `
-        const create = (line, character) => ({ line, character });
-        exports.Position = { create };
-        exports.Range = {
-          create: (a, b, c, d) =>
-            typeof a === 'number' ? { start: create(a, b), end: create(c, d) } : { start: a, end: b },
-        };`,
-    }));
-  },
-};
-
 /** @type {esbuild.BuildOptions & { metafile: true }} */
 const shared = {
   bundle: true,
@@ -36,7 +16,6 @@ const shared = {
   legalComments: 'none',
   charset: 'utf8', // signs as they are: half as long as escaped
   metafile: true,
-  plugins: [placesOnly],
   logLevel: 'warning',
   mainFields: ['module', 'main'],
   loader: { '.wgsl': 'text' },
@@ -90,7 +69,7 @@ const bundles = {
     outfile: 'dist/extension.js',
     external: ['vscode'],
     supported: { 'dynamic-import': false }, // becomes require(): works in every Node host alike
-    plugins: [placesOnly, lazyApart],
+    plugins: [lazyApart],
   },
   lazy: { ...node, entryPoints: [LAZY], outfile: 'dist/lazy.js', external: ['vscode'] },
   web: {
@@ -99,7 +78,7 @@ const bundles = {
     entryPoints: ['src/extension.ts'],
     outfile: 'dist/web/extension.js',
     external: ['vscode', ...(browser.external ?? [])],
-    plugins: [placesOnly, lazyFetched],
+    plugins: [lazyFetched],
   },
   'web-lazy': {
     ...browser,

@@ -87,6 +87,9 @@ test('a launch that vLLM will refuse is underlined, and the quick fix mends it',
     (await problems(page)).some((message) => /GiB KV cache is needed/.test(message)) ? undefined : true,
   );
   expect(await visibleText(page)).not.toContain('131072');
+  await eventually('the lens to say so', async () =>
+    (await codeLenses(page)).join().includes('will not start') ? undefined : true,
+  );
   await screenshot(page, 'refusal-mended-dark');
   await page.keyboard.press('ControlOrMeta+z');
   await eventually('the text as it was', async () => ((await visibleText(page)).includes('131072') ? true : undefined));
