@@ -68,7 +68,10 @@ export function alternativesText(option: string, rows: readonly Alternative[]): 
 const WORDS: { readonly [raw: string]: string } = { true: 'on', false: 'off' };
 
 const nameOf = ({ raw }: Alternative): string =>
-  raw === null ? 'not set' : (WORDS[raw] ?? (/^\d+$/.test(raw) ? withCommas(Number(raw)) : raw));
+  raw === null ? 'not set' : (WORDS[raw] ?? (/^\d+$/.test(raw) ? withCommas(Number(raw)) : short(raw)));
+
+/** JSON is long, and stands in the file. */
+const short = (text: string): string => (text.length > 24 ? `${text.slice(0, 23)}…` : text);
 
 /** A fix with what it comes to. */
 export function fixTitle(plan: Plan, fix: Fix, tryOptions: TryOptions): string {

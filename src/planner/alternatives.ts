@@ -74,7 +74,10 @@ export function alternatives(plan: Plan, option: LaunchOption, tryOptions: TryOp
     isOwn: false,
     plan: tryOptions(plan, { [option.name]: raw }),
   });
-  const own: Alternative = { raw: option.raw, isOwn: true, plan: tryOptions(plan, {}) };
+  const { value } = option;
+  // A variable is shown as what it holds.
+  const raw = typeof value === 'number' || typeof value === 'string' ? String(value) : option.raw;
+  const own: Alternative = { raw, isOwn: true, plan: tryOptions(plan, {}) };
   const [below, above] = neighbours(spec, option, version);
   const rows = [...below.map(planned), own, ...above.map(planned)];
   const isDefault = defaultOf(spec, version)?.value === option.value;
