@@ -219,7 +219,7 @@ export interface ReadInput {
   readonly grammars?: Grammars;
 }
 
-export type GrammarName = 'bash' | 'ini' | 'powershell' | 'python';
+export type GrammarName = 'bash' | 'powershell' | 'python';
 
 /** Opaque here: `launch/shell` knows the parser behind it. */
 export interface Grammars {
