@@ -76,7 +76,7 @@ function readForms(reading: Reading & Collected): void {
   const given = FORMS.find((f) => f.form === form);
   const text = given ? (isText(given) ? given : undefined) : FORMS.filter(isText).find((f) => f.names.test(name));
   if (text) {
-    text.read(reading, wholeOf(reading));
+    readText(reading, text);
     return;
   }
   if (given || /\.(?:ya?ml|json)$/i.test(name)) {
@@ -86,13 +86,36 @@ function readForms(reading: Reading & Collected): void {
   const head = reading.text.slice(0, HEAD);
   const recognised = FORMS.filter(isText).find((f) => f.recognises(head, reading));
   if (recognised) {
-    recognised.read(reading, wholeOf(reading));
+    readText(reading, recognised);
   } else if (!/\.\w+$/.test(name)) {
     readUnnamed(reading);
   }
 }
 
-const wholeOf = ({ text }: Reading) => plainText(text, 0, text.length);
+/** A text of commands or settings is not longer, and a manifest of many documents is read as far as this. */
+const LONGEST_TEXT = 2 * 1024 * 1024;
+const LONGEST_YAML = 4 * 1024 * 1024;
+
+function readText(reading: Reading & Collected, form: TextForm): void {
+  const { text } = reading;
+  if (text.length <= LONGEST_TEXT) {
+    form.read(reading, plainText(text, 0, text.length));
+  } else if (reading.engines.some((e) => e.start.names.some((n) => text.includes(n)))) {
+    reading.problem('This file is over 2 MB and was not read', { start: 0, end: 0 });
+  }
+}
+
+/** More objects than this no manifest has that people write. */
+const MOST_DOCUMENTS = 2_000;
+
+/** Whole documents only, as many as are read; `cut` is where the first one stands that is not. */
+function documentsOf(text: string): { readonly ranges: readonly TextRange[]; readonly cut?: number } {
+  const before = text.length > LONGEST_YAML ? text.lastIndexOf('\n---', LONGEST_YAML) : -1;
+  const end = before > 0 || text.length <= LONGEST_YAML ? before : text.indexOf('\n---', LONGEST_YAML);
+  const ranges = documentRanges(end < 0 ? text : text.slice(0, end + 1));
+  const cut = ranges[MOST_DOCUMENTS]?.start ?? (end < 0 ? undefined : end + 1);
+  return { ranges: ranges.slice(0, MOST_DOCUMENTS), ...(cut === undefined ? {} : { cut }) };
+}
 
 /** Standard input, or a file whose name says nothing: YAML when its keys say so, else commands. */
 function readUnnamed(reading: Reading & Collected): void {
@@ -100,9 +123,10 @@ function readUnnamed(reading: Reading & Collected): void {
   if (isKnown) {
     readYaml(reading, undefined);
   } else {
-    FORMS.filter(isText)
-      .find((f) => f.form === 'shell')
-      ?.read(reading, wholeOf(reading));
+    const shell = FORMS.filter(isText).find((f) => f.form === 'shell');
+    if (shell) {
+      readText(reading, shell);
+    }
   }
 }
 
@@ -114,7 +138,8 @@ const MOST_ERRORS = 20;
 
 function readYaml(reading: Reading & Collected, given: YamlForm | undefined): void {
   const named = FORMS.filter(isYaml).find((f) => f.names?.test(reading.input.name));
-  const found = documentRanges(reading.text).flatMap((range) => {
+  const { ranges, cut } = documentsOf(reading.text);
+  const found = ranges.flatMap((range) => {
     const form = given ?? named ?? recogniseYaml(reading, range);
     return form ? [{ form, doc: parseYaml(reading.text, range) }] : [];
   });
@@ -123,6 +148,10 @@ function readYaml(reading: Reading & Collected, given: YamlForm | undefined): vo
     form.read(doc, reading, documents);
   }
   reportErrors(reading, documents);
+  if (cut !== undefined && reading.launches.length > 0) {
+    const message = `YAML: a file is read up to 4 MB and ${MOST_DOCUMENTS} documents; what stands from here on was not`;
+    reading.problem(message, { start: cut, end: cut });
+  }
 }
 
 /** Files inside a file: scripts and configs of ConfigMaps, `serveConfigV2`. */

@@ -34,11 +34,8 @@ let last: { readonly of: string; readonly template: Template | undefined } | und
 
 /** Undefined for a text without templates. One text is asked for again and again: for each of its documents. */
 export function templateOf(text: string): Template | undefined {
-  if (!text.includes('{{') && !text.includes('{%')) {
-    return undefined;
-  }
   if (last?.of !== text) {
-    const actions = [...actionsIn(text)];
+    const actions = text.includes('{{') || text.includes('{%') ? [...actionsIn(text)] : [];
     last = { of: text, template: actions.length === 0 ? undefined : masked(text, actions) };
   }
   return last.template;

@@ -260,3 +260,21 @@ test('too big and too deep are said, and the other documents are read', async ()
   expect(big.launches).toHaveLength(2);
   expect(big.problems.map((p) => p.message)).toEqual([expect.stringContaining('over 2 MB')]);
 });
+
+test('a large file is read as far as is said, or not at all', () => {
+  const pod = 'apiVersion: v1\nkind: Pod\nspec: {containers: [{image: vllm/vllm-openai}]}\n---\n';
+  const many = read(pod.repeat(100_000), 'pods.yaml');
+  expect(many.launches).toHaveLength(2_000);
+  expect(many.problems).toEqual([
+    expect.objectContaining({ message: expect.stringContaining('read up to 4 MB and 2000 documents') }),
+  ]);
+  expect(many.problems[0]?.range?.start).toBe(pod.length * 2_000 - '---\n'.length);
+  for (const name of ['x.sh', 'Modelfile', '.env', 'a.service', 'config.pbtxt', 'x.py', 'Dockerfile', 'x.md']) {
+    const large = read('vllm serve ollama\n'.repeat(1_000_000), name);
+    expect([large.launches, large.problems.map((p) => p.message)]).toEqual([
+      [],
+      ['This file is over 2 MB and was not read'],
+    ]);
+  }
+  expect(read('x\n'.repeat(2_000_000), 'x.sh').problems).toEqual([]);
+});
