@@ -29,7 +29,7 @@ function learnView(context: ViewContext, state: unknown): DashboardView {
   let told = '';
   let first = true;
 
-  const heading = el('h2', { class: 'scene-title', tabindex: -1 });
+  const heading = el('h1', { class: 'scene-title', tabindex: -1 });
   const sentence = el('p', { class: 'scene-text' });
   const source = el('p', { class: 'note' });
   const dots = el('ol', { class: 'scene-dots' });

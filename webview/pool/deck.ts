@@ -146,7 +146,7 @@ export function poolDeck({ name, context, share, initial, onLoaded }: DeckOption
     details,
     legend,
     request,
-    el('h3', {}, 'What happened'),
+    el('h2', {}, 'What happened'),
     eventBox,
     twin,
     save,

@@ -90,7 +90,7 @@ export function poolPanel(world: LoadedWorld, place: PanelPlace, actions: PanelA
     el(
       'div',
       { class: 'pool-head' },
-      el('h3', {}, world.title),
+      el('h2', {}, world.title),
       el('span', { class: 'note' }, size),
       scale,
       el('span', { class: 'pool-zoom' }, zoomOut, zoomIn, all),

@@ -32,7 +32,7 @@ function poolView(context: ViewContext, state: unknown): DashboardView {
   let first = true;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  const title = el('h2', {});
+  const title = el('h1', { class: 'pool-title' });
   const notes = el('ul', { class: 'pool-notes note' });
   const empty = el('p', { class: 'missing', hidden: true });
   const deck = poolDeck({
