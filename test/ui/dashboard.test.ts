@@ -121,6 +121,25 @@ test('plans are pinned and compared, and planned anew when the file is edited', 
   await dashboard.getByRole('button', { name: 'Reset' }).click();
 });
 
+test('the launch’s pool is drawn by its worker, step by step, and the tour tells its figures', async () => {
+  const { page } = workbench;
+  const dashboard = await dashboardOf(page);
+  await dashboard.getByRole('tab', { name: 'Pool' }).click();
+  const pool = dashboard.locator('.pool .pool-deck');
+  await dashboard.locator('.pool .pool-deck[data-step="0"]').waitFor();
+  for (let step = 1; step <= 3; step++) {
+    await pool.getByRole('button', { name: 'One step forward' }).click();
+    await dashboard.locator(`.pool .pool-deck[data-step="${step}"]`).waitFor();
+  }
+  expect(await pool.locator('.counts').first().textContent()).toMatch(/Running[1-9]/);
+  await screenshot(page, 'pool-workbench');
+  await dashboard.getByRole('tab', { name: 'Learn' }).click();
+  await dashboard.locator('.learn .pool-deck[data-step]').waitFor();
+  expect(await dashboard.locator('.scene-text').textContent()).toContain('a request of 850 tokens');
+  await screenshot(page, 'learn-workbench');
+  await dashboard.getByRole('tab', { name: 'Capacity' }).click();
+});
+
 test('the dashboard has no accessibility violation that axe can see', async () => {
   const { page } = workbench;
   await dashboardOf(page);

@@ -19,7 +19,6 @@ import {
   openPage,
   openTab,
   picture,
-  said,
   THEME_NAMES,
   tell,
   untried,
@@ -338,7 +337,6 @@ test('a launch that is not simulated says why, and the pool comes back when it i
   await page.getByText('There is no pool to show. The scheduler of TGI is not simulated.').waitFor();
   await tell(page, { version: PROTOCOL, type: 'show', view: poolView() });
   await page.locator('.pool-deck[data-step]').waitFor();
-  expect((await said(page)).filter(({ type }) => type !== 'ready')).toEqual([]);
   await page.context().close();
 });
 
@@ -377,6 +375,18 @@ test.each(THEME_NAMES)('nothing bars anyone from seeing it, in %s', async (theme
   await button(page, 'Pause').click();
   await expectNoBarriers(page);
   await picture(page, `learn-${theme}`);
+  await page.context().close();
+});
+
+test('forced colours are told apart by patterns, at once', async () => {
+  const page = await openPool(poolView(), { width: 1100, height: 1000 });
+  await seek(page, 60);
+  const drawn = () => page.evaluate(() => document.querySelector<HTMLCanvasElement>('.pool-stack canvas')?.toDataURL());
+  const before = await drawn();
+  await page.emulateMedia({ forcedColors: 'active' });
+  await expect.poll(drawn).not.toBe(before);
+  await expectNoBarriers(page);
+  await picture(page, 'pool-forced-colours');
   await page.context().close();
 });
 

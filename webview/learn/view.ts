@@ -57,7 +57,8 @@ function learnView(context: ViewContext, state: unknown): DashboardView {
       'button',
       { type: 'button', class: 'scene-dot' },
       el('span', { 'aria-hidden': 'true' }, String(i + 1)),
-      ` ${title}`,
+      ' ',
+      el('span', { class: 'scene-name' }, title),
     );
     dot.addEventListener('click', () => go(i));
     return dot;
