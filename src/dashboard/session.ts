@@ -36,6 +36,8 @@ export function startSession(extension: Uri, panel: WebviewPanel, ports: Dashboa
   let ready = false;
   let turn = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  /** What was tried on launches that are not shown now: looking at another one loses nothing. */
+  const trials = new Map<string, WhatIf>();
   /** Files that the page compares with. */
   let pinned: ReadonlySet<string> = new Set();
 
@@ -61,7 +63,7 @@ export function startSession(extension: Uri, panel: WebviewPanel, ports: Dashboa
       if (at?.document === document && at.index === index) {
         return;
       }
-      at = { document, index, whatIf: {} };
+      at = { document, index, whatIf: trials.get(keyOf(document, index)) ?? {} };
     } else if (at) {
       return;
     }
@@ -78,6 +80,11 @@ export function startSession(extension: Uri, panel: WebviewPanel, ports: Dashboa
     }, PAUSE);
   };
 
+  const trying = (now: Followed, whatIf: WhatIf): Followed => {
+    trials.set(keyOf(now.document, now.index), whatIf);
+    return { ...now, whatIf };
+  };
+
   const shownNow = (): Followed => {
     if (!at) {
       throw new Error(l10n.t('No launch is shown.'));
@@ -87,14 +94,14 @@ export function startSession(extension: Uri, panel: WebviewPanel, ports: Dashboa
 
   const handlers: Handlers = {
     async whatIf({ whatIf }) {
-      at = at && { ...at, whatIf };
+      at = at && trying(at, whatIf);
       turn++;
       return viewOf(ports, at);
     },
     async apply() {
       const now = shownNow();
       const left = await applied(ports, now);
-      at = at === now ? { ...now, whatIf: left } : at;
+      at = at === now ? trying(now, left) : at;
       turn++;
       return viewOf(ports, at);
     },
@@ -147,7 +154,7 @@ export function startSession(extension: Uri, panel: WebviewPanel, ports: Dashboa
   return {
     follow,
     async resume(document, index, whatIf) {
-      at = { document, index, whatIf };
+      at = trying({ document, index, whatIf }, whatIf);
       await refresh();
     },
     dispose() {
@@ -156,6 +163,8 @@ export function startSession(extension: Uri, panel: WebviewPanel, ports: Dashboa
     },
   };
 }
+
+const keyOf = (document: TextDocument, index: number): string => `${index} ${document.uri.toString()}`;
 
 /** Every request gets an answer, if only why there is none. */
 async function replyTo(handlers: Handlers, message: Extract<ToHost, { type: 'request' }>): Promise<ToPage> {
