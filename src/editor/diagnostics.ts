@@ -10,6 +10,7 @@ import {
   workspace,
 } from 'vscode';
 import type { Severity } from '../core/engines/engine';
+import { clean } from '../report/document';
 import { isFile, isSupported, rangeIn } from './documents';
 import type { DocumentPlans, Plans } from './plans';
 import { isEnabled } from './settings';
@@ -51,7 +52,7 @@ function diagnosticsOf({ document, plans, problems }: DocumentPlans): Diagnostic
   return [
     ...findings.map((finding) => {
       const range = rangeIn(document, finding.range);
-      const diagnostic = new Diagnostic(range, finding.message, severities[finding.severity]);
+      const diagnostic = new Diagnostic(range, clean(finding.message), severities[finding.severity]);
       diagnostic.source = SOURCE;
       diagnostic.code = finding.code;
       if (finding.code === 'option-removed') {
@@ -61,7 +62,7 @@ function diagnosticsOf({ document, plans, problems }: DocumentPlans): Diagnostic
     }),
     ...problems.map((problem) => {
       const range = problem.range ? rangeIn(document, problem.range) : new Range(0, 0, 0, 0);
-      const diagnostic = new Diagnostic(range, problem.message, DiagnosticSeverity.Warning);
+      const diagnostic = new Diagnostic(range, clean(problem.message), DiagnosticSeverity.Warning);
       diagnostic.source = SOURCE;
       diagnostic.code = 'not-read';
       return diagnostic;

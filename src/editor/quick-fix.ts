@@ -16,6 +16,7 @@ import {
 import type { Fix } from '../core/engines/engine';
 import type { TextEdit } from '../launch/edit';
 import type { PlacedFinding, Plan } from '../planner';
+import { clean } from '../report/document';
 import { COMMANDS, type CommandTarget, targetOf } from './command-names';
 import { SOURCE } from './diagnostics';
 import { rangeIn, SELECTOR } from './documents';
@@ -52,7 +53,7 @@ export interface FixTarget extends CommandTarget {
 
 const isOf = (document: TextDocument, finding: PlacedFinding, diagnostic: Diagnostic): boolean =>
   finding.code === diagnostic.code &&
-  finding.message === diagnostic.message &&
+  clean(finding.message) === diagnostic.message &&
   rangeIn(document, finding.range).isEqual(diagnostic.range);
 
 async function fixesOf(made: DocumentPlans, diagnostic: Diagnostic): Promise<CodeAction[]> {
