@@ -232,10 +232,10 @@ function answerOf(start: Start, context: PlanContext): { readonly answer: Answer
   const draft = draftName === undefined ? undefined : namedModel(draftName, context.models, engine);
   try {
     const { hardware, given, workload } = start;
-    const { options: settings, environment, role } = launch;
+    const { options: settings, environment, role, usage } = launch;
     const input: RoadInput = {
       engine,
-      asked: { settings, environment, version: asked, model, draft, hardware, given },
+      asked: { settings, environment, usage, version: asked, model, draft, hardware, given },
       workload,
       role,
       givenKv: ask.get('kv-memory')?.origin,

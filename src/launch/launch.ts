@@ -1,5 +1,5 @@
 /** A launch: one start of one engine, found in a file, with the place of everything that was read. */
-import type { Setting } from '../core/engines/engine';
+import type { Setting, Usage } from '../core/engines/engine';
 import type { OptionSpec } from '../core/engines/option';
 
 /** UTF-16 offsets into the text as given; end exclusive. */
@@ -157,6 +157,8 @@ export interface Launch {
   /** As the file names it (an image tag, a pinned package); absent when it does not. */
   readonly version?: { readonly text: string; readonly range: TextRange };
   readonly role: 'serve' | 'prefill' | 'decode';
+  /** A program drives the engine, not its own server. */
+  readonly usage?: Usage;
   /** A client's command, which stands for a server where the file starts none. */
   readonly client?: 'loads' | 'names';
   /** A name for people: the compose service, the container, the script's function. */

@@ -53,8 +53,8 @@ function numberOf(thing: object | undefined): number {
 
 /** Everything that an outcome or its words depend on. Parts are told apart by a character that no file gets into an option. */
 function keyOf({ engine, asked, workload, role }: RoadInput, ask: Ask): string {
-  const { settings, environment, version, model, draft, hardware } = asked;
-  let key = `${engine.id}\0${role}\0${version?.text}\0${numberOf(model)}\0${numberOf(draft)}\0${workload.prompt}\0${workload.output}`;
+  const { settings, environment, usage, version, model, draft, hardware } = asked;
+  let key = `${engine.id}\0${role}\0${usage}\0${version?.text}\0${numberOf(model)}\0${numberOf(draft)}\0${workload.prompt}\0${workload.output}`;
   key += `\0${hardware?.name}\0${hardware?.memory.value}\0${hardware?.count}`;
   for (const s of settings) {
     key += `\0${s.name}\0${s.raw}\0${s.origin}\0${s.line}\0${s.unresolved}\0${s.error}`;

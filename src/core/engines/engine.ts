@@ -61,7 +61,12 @@ export interface PythonCall {
   readonly defaults?: Readonly<Record<string, OptionValue>>;
   /** A keyword that names the GPU. */
   readonly gpu?: string;
+  /** Where the engine has other defaults for it than for its server. */
+  readonly usage?: Usage;
 }
+
+/** Who drives the engine, where that is not its own server: a program with all its prompts at hand, or any other program. */
+export type Usage = 'offline' | 'embedded';
 
 /** One option as the launch gives it (or as the engine defaults it), without its place in the text. */
 export interface Setting {
@@ -309,6 +314,8 @@ export interface Configuration {
 export interface ConfigureInput {
   readonly settings: readonly Setting[];
   readonly environment: ReadonlyMap<string, string>;
+  /** Absent: the engine's own server. */
+  readonly usage?: Usage;
   /** As the file, a directive or a flag names it; undefined = the newest known. */
   readonly version?: { readonly text: string; readonly origin: Origin };
   readonly model: Model;

@@ -233,6 +233,7 @@ function readCall(c: Context, r: Runner, engine: EngineCall, node: Node, args: G
     engine: engine.engine.id,
     version: c.reading.pinned.get(engine.engine.id),
     role: roleOf(options),
+    ...(engine.call.usage && { usage: engine.call.usage }),
     title: titleOf(c, r),
     range: nodeRange(c.script, node),
     head,

@@ -1,7 +1,14 @@
 /** Written options + defaults of the version and the hardware → one configuration. */
 import type { KvLayer, Model } from '../../model/model';
 import { GiB } from '../../units';
-import { type Configuration, type ConfigureInput, EngineRefusal, type Hardware, type Setting } from '../engine';
+import {
+  type Configuration,
+  type ConfigureInput,
+  EngineRefusal,
+  type Hardware,
+  type Setting,
+  type Usage,
+} from '../engine';
 import { type BlockSize, baseBlockSize, layerDtypes, type StoredDtype, storedDtype } from './backend';
 import { type BatchDefaults, batchDefaults, usesChunkedPrefill } from './batch';
 import { lengthFindings, type MaxLength, maxLength } from './length';
@@ -65,7 +72,7 @@ export function configure(input: ConfigureInput): VllmConfiguration {
   refuseDtype(layers, dtypes, stored);
 
   const length = maxLength(settings, model);
-  const batch = batchOf(settings, rules, hardware, length.tokens);
+  const batch = batchOf(settings, rules, hardware, length.tokens, input.usage);
   const block = baseBlockSize(model, settings, environment, rules, hardware);
   const allFull = whyAllFull(settings, environment, rules, placement.pipeline, own);
   const eager = settings.flag('enforce-eager') ?? false;
@@ -187,9 +194,10 @@ function batchOf(
   rules: VllmRules,
   hardware: Hardware | undefined,
   length: number | undefined,
+  usage: Usage | undefined,
 ): Batch {
   const chunked = usesChunkedPrefill(settings, rules, length);
-  const defaults = batchDefaults(rules, hardware, chunked);
+  const defaults = batchDefaults(rules, hardware, chunked, usage);
   const doubled = settings.text('performance-mode') === 'throughput' ? 2 : 1;
   const writtenTokens = settings.number('max-num-batched-tokens');
   const writtenSequences = settings.number('max-num-seqs');

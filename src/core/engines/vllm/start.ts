@@ -28,7 +28,8 @@ export const VLLM_START: StartWords = {
   imageEntry: ['vllm', 'serve'],
   modelOption: 'model',
   python: [
-    { module: 'vllm', names: ['LLM', 'AsyncLLM', 'EngineArgs', 'AsyncEngineArgs'], positional: ['model'] },
+    { module: 'vllm', names: ['LLM'], positional: ['model'], usage: 'offline' },
+    { module: 'vllm', names: ['AsyncLLM', 'EngineArgs', 'AsyncEngineArgs'], positional: ['model'], usage: 'embedded' },
     // Ray Serve's `LLMConfig` (ray 2.44, llm/_internal/serve/configs/server_models.py).
     {
       module: 'ray',
