@@ -95,6 +95,12 @@ const bundles = {
     entryPoints: ['webview/pool/worker.ts'],
     outfile: 'dist/webview/pool-worker.js',
   },
+  'bench-worker': {
+    ...browser,
+    format: 'iife',
+    entryPoints: ['webview/bench/worker.ts'],
+    outfile: 'dist/webview/bench-worker.js',
+  },
   'prefix-worker': {
     ...browser,
     format: 'iife',

@@ -20,6 +20,8 @@ export interface Room {
   readonly largestBuffer: number;
   /** A CPU that plays a GPU: small, or nobody waits for it. */
   readonly fallback: boolean;
+  /** Share of the usual size; less after the device was lost. */
+  readonly work?: number;
 }
 
 export interface Fitted {
@@ -41,7 +43,7 @@ const LARGEST_BLOCK = 256;
 /** Below this a cache stays in the chip, and the times are the chip's, not the memory's. */
 export const SMALL_BYTES = 128 * MiB;
 
-export function fitShape(asked: Asked, { largestBuffer, fallback }: Room): Fitted {
+export function fitShape(asked: Asked, { largestBuffer, fallback, work = 1 }: Room): Fitted {
   const changes: string[] = [];
   const dtype = dtypeOf(asked.dtype, changes);
   const headDim = headDimOf(asked.headDim, changes);
@@ -50,7 +52,7 @@ export function fitShape(asked: Asked, { largestBuffer, fallback }: Room): Fitte
 
   const perToken = 2 * kvHeads * bytesPerRow(dtype, headDim);
   // Keys and values lie apart; an eighth more is room in the pool.
-  const bytes = Math.min(fallback ? CPU_BYTES : GPU_BYTES, (2 * largestBuffer) / 1.25);
+  const bytes = work * Math.min(fallback ? CPU_BYTES : GPU_BYTES, (2 * largestBuffer) / 1.25);
   const tokens = Math.max(64, Math.floor(bytes / perToken));
   const wanted = Math.max(1, Math.round(asked.prompt + asked.output / 2));
   const fewest = fallback ? 4 : 8;

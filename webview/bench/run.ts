@@ -8,13 +8,13 @@ import { storageError } from './reference';
 import { totalTokens } from './shape';
 import { openBench, tuningFor, uniqueBytes } from './step';
 import { setUp } from './variants';
-import { type Check, type Matrix, TOLERANCE, verify } from './verify';
+import { type Check, type Matrix, QUICK, TOLERANCE, verify } from './verify';
 
 export interface RunOptions {
   readonly asked: Asked;
   readonly blockSizes: readonly number[];
-  /** Checks before the times. */
-  readonly matrix: Matrix;
+  /** Checks before the times; those of the step's own dtype and head dim where absent. */
+  readonly matrix?: Matrix;
   readonly method?: Partial<Method>;
   readonly clock?: HostClock;
   readonly where: BenchResult['where'];
@@ -29,15 +29,16 @@ export interface RunWatcher extends Watcher {
 }
 
 export async function runBenchmark(gpu: Gpu, options: RunOptions, watcher: RunWatcher): Promise<BenchResult> {
-  const { matrix, work = 1 } = options;
+  const { work = 1 } = options;
+  const room = { largestBuffer: gpu.largestBuffer, fallback: gpu.adapter.fallback, work };
+  const fitted = fitShape(options.asked, room);
+  const matrix = options.matrix ?? { ...QUICK, pairs: [fitted.shape] };
   const checking = openBench(gpu, tuningFor(gpu, 'check'));
   const checks = await verify(checking, matrix, {
     check: (check) => watcher.check?.(check),
     progress: (share) => watcher.progress(share * CHECKS_SHARE, 'checking the kernels'),
     pause: () => watcher.pause(),
   });
-  const room = { largestBuffer: gpu.largestBuffer * work, fallback: gpu.adapter.fallback };
-  const fitted = fitShape(options.asked, room);
   const base = resultOf(gpu, options, fitted, checks);
   if (base.checks.wrong > 0 || options.checksOnly) {
     return base;
