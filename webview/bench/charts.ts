@@ -2,7 +2,7 @@
 import type { ChartConfiguration, ChartDataset, Plugin } from 'chart.js';
 import type { BlockSizeRow } from '../../src/core/pool';
 import type { BenchResult } from '../../src/core/pool/kernel-result';
-import { type ChartView, chartView, textLook, tooltipLook } from '../ui/charts';
+import { chartView, textLook, tooltipLook } from '../ui/charts';
 import type { Palette } from '../ui/palette';
 import { pagedRows, percentText, ratioText, rowName, tailShare } from './words';
 
@@ -12,8 +12,8 @@ export interface Shown {
   readonly study?: readonly BlockSizeRow[];
 }
 
-export const overheadChart = (): ChartView<Shown> => chartView<'line', Shown>('300px', overhead);
-export const rooflineChart = (): ChartView<Shown> => chartView<'bar', Shown>('360px', roofline);
+export const overheadChart = () => chartView<'line', Shown>('300px', overhead);
+export const rooflineChart = () => chartView<'bar', Shown>('360px', roofline);
 
 const inPercent = (share: number): number => 100 * share;
 
