@@ -1,21 +1,21 @@
 /** A run on the page: its worlds side by side, the controls, what is counted, pointed at and told. */
-import { CELL_STATES, frameJson, type PoolEvent } from '../../src/core/pool';
+import type { PoolEvent } from '../../src/core/pool';
 import { withCommas } from '../../src/core/units';
 import { el } from '../dom';
-import { PERSON } from '../host';
-import { csvOf, exportButtons } from '../ui/export';
 import { prefersStill } from '../ui/palette';
 import { button, dropdown } from '../ui/toolkit';
 import type { ViewContext } from '../view';
 import { createPoolClient } from './client';
-import { blockTable, type Counters, counters, countsRows, countsTable, setText } from './counters';
+import { blockTable, type Counters, counters, countsTable, setText } from './counters';
+import { eventList } from './event-list';
 import { bucketOf } from './grid';
 import { legendItems } from './legend';
 import { lineStride } from './overlay';
 import { type PoolPanel, poolPanel } from './panel';
 import type { Loaded, Passed, Scenario, Shown } from './protocol';
+import { savingButtons } from './saving';
 import { transport } from './transport';
-import { cellName, cellWords, eventLines, requestWords, STATE_NAMES, STATES, timeWords } from './words';
+import { bucketWords, cellName, cellWords, requestWords, timeWords } from './words';
 
 export interface DeckState {
   readonly index: number;
@@ -47,8 +47,6 @@ export interface DeckOptions {
 const FADE = 600;
 const MARKED = 12;
 const LISTED = 80;
-/** Milliseconds between two drawings of the list while it plays. */
-const LISTING = 250;
 /** Between two summaries read aloud while it plays. */
 const QUIET = 6000;
 
@@ -123,21 +121,11 @@ export function poolDeck({ name, context, share, initial, onLoaded }: DeckOption
   const tableTwin = el('details', {}, el('summary', {}, 'Block table'), tableBox);
   const clear = button('Deselect', () => select(-1), 'icon', 'Deselect the request (Escape)');
   const request = el('div', { class: 'pool-request', hidden: true }, about, clear, tableTwin);
-  const events = el('ol', { class: 'pool-events', reversed: true });
-  const eventBox = el(
-    'div',
-    { class: 'pool-event-box', tabindex: 0, role: 'region', 'aria-label': 'What happened' },
-    events,
-  );
+  const events = eventList();
   const countsBox = el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'As a table' });
   const twin = el('details', { class: 'pool-twin' }, el('summary', {}, 'As a table'), countsBox);
   const summary = el('p', { class: 'unseen', role: 'status' });
-  const save = exportButtons(
-    context.host,
-    { name: `${name} step`, png: pictureOfAll, csv: () => csvOf(loaded && shown ? csvRows(loaded, shown) : []) },
-    context.say,
-  );
-  save.append(button('JSON', () => void saveFrame(), 'icon', 'Save this step’s cells as JSON'));
+  const save = savingButtons(name, context, () => ({ panels, loaded, shown }));
   const body = el(
     'div',
     { class: 'pool-body', hidden: true },
@@ -147,7 +135,7 @@ export function poolDeck({ name, context, share, initial, onLoaded }: DeckOption
     legend,
     request,
     el('h2', {}, 'What happened'),
-    eventBox,
+    events.element,
     twin,
     save,
     summary,
@@ -266,7 +254,7 @@ export function poolDeck({ name, context, share, initial, onLoaded }: DeckOption
       settling = setTimeout(() => client.move({ kind: 'settle' }, selected), 150);
     }
     if (!controls.playing()) {
-      drawEvents();
+      events.draw(log, loaded?.worlds ?? [], false);
       speak(0);
       context.keep();
     }
@@ -284,7 +272,7 @@ export function poolDeck({ name, context, share, initial, onLoaded }: DeckOption
     shown?.pictures.forEach(({ frame }, i) => {
       counted[i]?.draw(frame);
     });
-    drawEvents();
+    events.draw(log, loaded?.worlds ?? [], controls.playing());
     drawRequest();
     drawTwin();
     speak(QUIET);
@@ -309,37 +297,6 @@ export function poolDeck({ name, context, share, initial, onLoaded }: DeckOption
         });
       }
     });
-  }
-
-  let listed: readonly Passed[] | undefined;
-  let listedAt = 0;
-  /** The list follows a fast run a few times a second: more could not be read. */
-  function drawEvents(): void {
-    const now = performance.now();
-    if (log === listed || (controls.playing() && now - listedAt < LISTING)) {
-      return;
-    }
-    listed = log;
-    listedAt = now;
-    const many = (loaded?.worlds.length ?? 1) > 1;
-    const items = log
-      .slice()
-      .reverse()
-      .flatMap(({ index, world, events: what }) => {
-        const { title = '', engine = 'vllm-v1' as const } = loaded?.worlds[world] ?? {};
-        return eventLines(what, cellName(engine)).map((line) => ({ ...line, index, title }));
-      })
-      .slice(0, LISTED);
-    events.replaceChildren(
-      ...items.map(({ index, title, kind, text }) =>
-        el(
-          'li',
-          { 'data-kind': kind, value: index },
-          el('span', { class: 'note' }, `step ${withCommas(index)}${many ? `, ${title}` : ''}: `),
-          text,
-        ),
-      ),
-    );
   }
 
   function drawRequest(): void {
@@ -427,26 +384,6 @@ export function poolDeck({ name, context, share, initial, onLoaded }: DeckOption
     event.preventDefault();
   }
 
-  function pictureOfAll(): HTMLCanvasElement {
-    const pictures = panels.map((panel) => panel.picture());
-    const all = el('canvas');
-    all.width = Math.max(1, ...pictures.map(({ width }) => width));
-    all.height = pictures.reduce((sum, { height }) => sum + height + 16, 0);
-    let top = 0;
-    for (const picture of pictures) {
-      all.getContext('2d')?.drawImage(picture, 0, top);
-      top += picture.height + 16;
-    }
-    return all;
-  }
-
-  async function saveFrame(): Promise<void> {
-    const content = `[${(shown?.pictures ?? []).map((picture, i) => jsonOf(picture, loaded?.worlds[i]?.cells ?? 0)).join(',\n')}]\n`;
-    const params = { name: `${name} step ${indexNow()}`, type: 'json' as const, content, base64: false };
-    const reply = await context.host.ask('save', params, PERSON);
-    context.say(reply.ok ? '' : reply.error);
-  }
-
   return {
     element,
     load(next, at) {
@@ -483,23 +420,4 @@ export function poolDeck({ name, context, share, initial, onLoaded }: DeckOption
       }
     },
   };
-}
-
-const jsonOf = ({ frame, meta, owner, logical }: Shown['pictures'][number], cells: number): string =>
-  frameJson({ frame: () => frame, view: { cells, deviceCells: cells, cellTokens: 0, meta, owner, logical } });
-
-const csvRows = ({ worlds }: Loaded, { pictures }: Shown): string[][] => [
-  ['state', ...worlds.map(({ title }) => title)],
-  ...countsRows(worlds, pictures),
-];
-
-/** How many of each state share a pixel. */
-function bucketWords(cells: readonly number[], meta: Int32Array, cell: string): string {
-  const counts = new Uint32Array(CELL_STATES);
-  for (const each of cells) {
-    const state = (meta[each] ?? 0) & 15;
-    counts[state] = (counts[state] ?? 0) + 1;
-  }
-  const parts = STATES.flatMap((state, i) => (counts[i] ? [`${counts[i]} ${STATE_NAMES[state].toLowerCase()}`] : []));
-  return `${cells.length} ${cell}s from ${withCommas(cells[0] ?? 0)} share this pixel: ${parts.join(', ')}`;
 }

@@ -117,3 +117,27 @@ export function revealed(camera: Camera, grid: Grid, area: Area, cell: number): 
     at < 0 ? -at : at + camera.size > room ? room - camera.size - at : 0;
   return held({ ...camera, x: camera.x + shift(x, area.width), y: camera.y + shift(y, area.height) }, grid, area);
 }
+
+/** Where a key moves the cursor, if it does: with several cells to a pixel, by whole pixels. */
+export function movedCursor(
+  { key, ctrlKey }: { readonly key: string; readonly ctrlKey: boolean },
+  cursor: number,
+  { cells, columns }: Grid,
+  { size }: Camera,
+): number | undefined {
+  const step = Math.ceil(1 / Math.min(1, size));
+  const row = step * columns;
+  const start = cursor - (cursor % columns);
+  const moves: Readonly<Record<string, number>> = {
+    ArrowLeft: cursor - step,
+    ArrowRight: cursor + step,
+    ArrowUp: cursor - row >= 0 ? cursor - row : cursor,
+    ArrowDown: cursor + row < cells ? cursor + row : cursor,
+    Home: ctrlKey ? 0 : start,
+    End: ctrlKey ? cells - 1 : start + columns - 1,
+    PageUp: Math.max(cursor % columns, cursor - 10 * row),
+    PageDown: cursor + 10 * row < cells ? cursor + 10 * row : cursor,
+  };
+  const to = moves[key];
+  return to === undefined ? undefined : Math.max(0, Math.min(cells - 1, to));
+}

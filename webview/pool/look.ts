@@ -131,7 +131,7 @@ export function spriteOf(
   joined: boolean,
   edge: boolean,
 ): Uint32Array {
-  const key = (((slot * (LEVELS + 1) + level) * 64 + (size & 63)) * 2 + (joined ? 1 : 0)) * 2 + (edge ? 1 : 0);
+  const key = (((slot * (LEVELS + 1) + level) * 256 + (size & 255)) * 2 + (joined ? 1 : 0)) * 2 + (edge ? 1 : 0);
   const known = look.sprites.get(key);
   if (known) {
     return known;

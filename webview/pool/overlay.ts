@@ -1,6 +1,7 @@
 /** What is drawn over the cells: the block table as a mapping, what just happened, where pointer and keyboard are. */
 import type { PoolEvent } from '../../src/core/pool';
 import { type Area, type Camera, cornerOf, type Grid } from './grid';
+import type { Label } from './labels';
 import type { Rgb } from './look';
 
 export interface OverlayColors {
@@ -185,7 +186,7 @@ function arrow(pen: CanvasRenderingContext2D, scene: OverlayScene, from: number,
 export function drawLabels(
   pen: CanvasRenderingContext2D,
   scene: OverlayScene,
-  labelOf: (cell: number) => { readonly whose: string; readonly index: number; readonly ink: string } | undefined,
+  labelOf: (cell: number) => Label | undefined,
 ): void {
   const { grid, camera, area, strip, ratio, colors } = scene;
   const { size } = camera;

@@ -13,11 +13,13 @@ import {
   fitGrid,
   type Grid,
   held,
+  movedCursor,
   revealed,
   zoomAt,
   zoomedSize,
 } from './grid';
-import { createLook, hueOf, type Look, type LookColors, levelOf, type Rgb } from './look';
+import { labelsOf } from './labels';
+import { createLook, hueOf, type Look, type LookColors } from './look';
 import { drawEvents, drawLabels, drawTable, type OverlayColors, type OverlayScene, outline } from './overlay';
 import type { Loaded, Picture } from './protocol';
 import { drawCell, drawCells, type Raster } from './raster';
@@ -63,10 +65,6 @@ export interface PanelPlace {
   readonly share: number;
   readonly cells: number;
 }
-
-/** Black or white, whichever reads better. */
-const inkOn = ([red, green, blue]: Rgb): string =>
-  red * 0.3 + green * 0.59 + blue * 0.11 > 120 ? '#000000' : '#ffffff';
 
 export function poolPanel(world: LoadedWorld, place: PanelPlace, actions: PanelActions): PoolPanel {
   const joined = world.engine === 'contiguous' || world.engine === 'llama.cpp';
@@ -209,7 +207,7 @@ export function poolPanel(world: LoadedWorld, place: PanelPlace, actions: PanelA
     pen.rect(0, strip(), over.width, over.height - strip());
     pen.clip();
     if (!joined) {
-      drawLabels(pen, scene, labels(drawing, ground !== first));
+      drawLabels(pen, scene, labelsOf(drawing, first, ground !== first));
     }
     pen.restore();
     const [table] = tables;
@@ -228,29 +226,6 @@ export function poolPanel(world: LoadedWorld, place: PanelPlace, actions: PanelA
     for (const cell of new Set([hovered, document.activeElement === over ? cursor : -1])) {
       outline(pen, scene, [cell], overColors.focus, Math.max(2, 2 * ratio));
     }
-  }
-
-  /** Whose block a cell is and which, in an ink that reads on it. */
-  function labels({ picture, tables, selected, byRequest }: Drawing, someStandBack: boolean) {
-    const { meta, owner, logical } = picture;
-    const own = new Map(tables.flatMap((table) => [...table].map((cell, i) => [cell, i] as const)));
-    return (cell: number) => {
-      const state = meta[cell] ?? 0;
-      const request = owner[cell] ?? -1;
-      if (request < 0 || !colors) {
-        return undefined;
-      }
-      const shared = state >>> 17 > 1;
-      const stands = own.has(cell) || !someStandBack;
-      const filled = stands && (!bright || levelOf(bright, state) >= 9);
-      const back =
-        byRequest && !shared ? hueOf(request, colors.light) : (colors.states[state & 15] ?? colors.foreground);
-      return {
-        whose: own.has(cell) && !shared ? `r${selected}` : shared ? `×${state >>> 17}` : `r${request}`,
-        index: own.get(cell) ?? logical[cell] ?? 0,
-        ink: filled ? inkOn(back) : (overColors?.foreground ?? ''),
-      };
-    };
   }
 
   /** What the empty strip is for. */
@@ -335,9 +310,9 @@ export function poolPanel(world: LoadedWorld, place: PanelPlace, actions: PanelA
   });
   over.addEventListener('blur', paintOver);
   over.addEventListener('keydown', (event) => {
-    const move = cursorMove(event);
+    const move = movedCursor(event, cursor, grid, camera);
     if (move !== undefined) {
-      moveCursor(Math.max(0, Math.min(world.cells - 1, move)));
+      moveCursor(move);
     } else if (event.key === 'Enter') {
       actions.onPick(cursor);
     } else if (event.key === '+' || event.key === '=') {
@@ -351,23 +326,6 @@ export function poolPanel(world: LoadedWorld, place: PanelPlace, actions: PanelA
     }
     event.preventDefault();
   });
-
-  function cursorMove({ key, ctrlKey }: KeyboardEvent): number | undefined {
-    const step = Math.ceil(1 / Math.min(1, camera.size));
-    const row = step * grid.columns;
-    const start = cursor - (cursor % grid.columns);
-    const moves: Readonly<Record<string, number>> = {
-      ArrowLeft: cursor - step,
-      ArrowRight: cursor + step,
-      ArrowUp: cursor - row >= 0 ? cursor - row : cursor,
-      ArrowDown: cursor + row < world.cells ? cursor + row : cursor,
-      Home: ctrlKey ? 0 : start,
-      End: ctrlKey ? world.cells - 1 : start + grid.columns - 1,
-      PageUp: Math.max(cursor % grid.columns, cursor - 10 * row),
-      PageDown: cursor + 10 * row < world.cells ? cursor + 10 * row : cursor,
-    };
-    return moves[key];
-  }
 
   function moveCursor(cell: number): void {
     cursor = cell;

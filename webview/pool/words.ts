@@ -1,5 +1,5 @@
 /** What the pool's figures and events are called. */
-import { CELL, type CellInfo, type PoolEvent } from '../../src/core/pool';
+import { CELL, CELL_STATES, type CellInfo, type PoolEvent } from '../../src/core/pool';
 import { withCommas } from '../../src/core/units';
 import type { AboutRequest, Loaded } from './protocol';
 
@@ -149,3 +149,14 @@ export function requestWords(about: AboutRequest): string {
 /** Seconds, as short as they can be told apart. */
 export const timeWords = (seconds: number): string =>
   seconds < 60 ? `${seconds.toFixed(2)} s` : `${Math.floor(seconds / 60)} min ${(seconds % 60).toFixed(0)} s`;
+
+/** How many of each state share a pixel. */
+export function bucketWords(cells: readonly number[], meta: Int32Array, cell: string): string {
+  const counts = new Uint32Array(CELL_STATES);
+  for (const each of cells) {
+    const state = (meta[each] ?? 0) & 15;
+    counts[state] = (counts[state] ?? 0) + 1;
+  }
+  const parts = STATES.flatMap((state, i) => (counts[i] ? [`${counts[i]} ${STATE_NAMES[state].toLowerCase()}`] : []));
+  return `${cells.length} ${cell}s from ${withCommas(cells[0] ?? 0)} share this pixel: ${parts.join(', ')}`;
+}

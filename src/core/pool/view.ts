@@ -1,6 +1,6 @@
 // biome-ignore-all lint/style/noNonNullAssertion: typed arrays; every index is in range by construction
 
-import { hasHash, hashOf, nextFree, ownersOf } from './block-pool';
+import { hasHash, hashOf, NULL_BLOCK, nextFree, ownersOf } from './block-pool';
 import { nodesOf } from './radix';
 import { entriesOf, freeBlocks } from './reuse-tree';
 import { STATUS } from './scheduler';
@@ -135,13 +135,17 @@ function paintV1({ kv, requests, runningList, slotOf }: Of<'vllm-v1'>['scheduler
     }
   }
   for (const request of runningList()) {
-    kv.groups.forEach(({ blockSize }, group) => {
-      tableOf(kv, slotOf(request), group).forEach((block, i) => {
-        if (block !== 0) {
-          setOwned(view, block, ownersOf(pool, block), requests.computed[request]! - i * blockSize, request, i);
+    const slot = slotOf(request);
+    for (let group = 0; group < kv.groups.length; group++) {
+      const { blockSize } = kv.groups[group]!;
+      const table = tableOf(kv, slot, group);
+      for (let i = 0, left = requests.computed[request]!; i < table.length; i++, left -= blockSize) {
+        const block = table[i]!;
+        if (block !== NULL_BLOCK) {
+          setOwned(view, block, ownersOf(pool, block), left, request, i);
         }
-      });
-    });
+      }
+    }
   }
 }
 
