@@ -68,7 +68,7 @@ export const engineNamed = (name: string, engines: readonly LaunchEngine[]): Lau
   engines.find((e) => e.id === name.replace(/_(?:async|rollout)$/, ''));
 
 /** Not set: the engine's own default holds. */
-export const isNone = (text: string): boolean => /^(?:null|None|~|)$/.test(text);
+const isNone = (text: string): boolean => /^(?:null|None|~|)$/.test(text);
 
 const VLLM: Readonly<Record<string, string>> = {
   tensor_model_parallel_size: 'tensor-parallel-size',
