@@ -5,7 +5,7 @@ import type { DirectiveEntry, DirectiveKey, Launch, TextRange } from './launch';
 /**
  * Gives one of the file's launches this entry: over the one that is its own, else on its own line of directives, which is
  * made above it when there is none. A directive that other launches share stays as it is. Nothing where the file has no
- * comments (JSON), or a line above the launch would not be one.
+ * comments (JSON), where a line above the launch would not be one, or would speak of another launch on the same line.
  */
 export function editDirective(
   { launch, launches }: { readonly launch: Launch; readonly launches: readonly Launch[] },
@@ -25,7 +25,8 @@ export function editDirective(
   }
   const start = lineStart(text, launch.range.start);
   const comment = commentOf(launch.file, text.slice(start, launch.range.start));
-  if (comment === undefined || continues(text, start)) {
+  const second = launches.some(({ range }) => range.start >= start && range.start < launch.range.start);
+  if (comment === undefined || second || continues(text, start)) {
     return [];
   }
   const indent = /^[ \t]*/.exec(text.slice(start))?.[0] ?? '';
