@@ -385,7 +385,6 @@ test('forced colours are told apart by patterns, at once', async () => {
   const before = await drawn();
   await page.emulateMedia({ forcedColors: 'active' });
   await expect.poll(drawn).not.toBe(before);
-  await expectNoBarriers(page);
   await picture(page, 'pool-forced-colours');
   await page.context().close();
 });

@@ -1,5 +1,5 @@
 /** A run on the page: its worlds side by side, the controls, what is counted, pointed at and told. */
-import type { PoolEvent } from '../../src/core/pool';
+import { type CellInfo, cellFill, cellOwners, cellState, type PoolEvent } from '../../src/core/pool';
 import { withCommas } from '../../src/core/units';
 import { el } from '../dom';
 import { prefersStill } from '../ui/palette';
@@ -12,10 +12,10 @@ import { bucketOf } from './grid';
 import { legendItems } from './legend';
 import { lineStride } from './overlay';
 import { type PoolPanel, poolPanel } from './panel';
-import type { Loaded, Passed, Scenario, Shown } from './protocol';
+import type { Loaded, Passed, Picture, Scenario, Shown } from './protocol';
 import { savingButtons } from './saving';
 import { transport } from './transport';
-import { bucketWords, cellName, cellWords, requestWords, timeWords } from './words';
+import { bucketWords, cellName, cellWords, requestWords, STATES, timeWords } from './words';
 
 export interface DeckState {
   readonly index: number;
@@ -192,7 +192,7 @@ export function poolDeck({ name, context, share, initial, onLoaded }: DeckOption
         world,
         { share, cells: alike ? most : world.cells },
         {
-          onPoint: (cell, keys) => point(i, cell, keys),
+          onPoint: (cell) => point(i, cell),
           onPick: (cell) => select(shown?.pictures[i]?.owner[cell] ?? -1),
         },
       ),
@@ -339,7 +339,7 @@ export function poolDeck({ name, context, share, initial, onLoaded }: DeckOption
   }
 
   let asked = 0;
-  function point(world: number, cell: number, keys: boolean): void {
+  function point(world: number, cell: number): void {
     const at = loaded?.worlds[world];
     const picture = shown?.pictures[world];
     const pointed = panels[world]?.pointed();
@@ -352,12 +352,14 @@ export function poolDeck({ name, context, share, initial, onLoaded }: DeckOption
       setText(details, bucketWords(cells, picture.meta, cellName(at.engine)));
       return;
     }
-    if (controls.playing() && !keys) {
-      return;
+    const tell = (info: CellInfo): void => setText(details, cellWords(info, cellName(at.engine), at.cellTokens));
+    tell(infoOf(picture, cell));
+    if (controls.playing()) {
+      return; // only a run that rests can be asked for more
     }
     void client.inspect(world, cell).then((answer) => {
       if (answer?.info && mine === asked) {
-        setText(details, cellWords(answer.info, cellName(at.engine), at.cellTokens));
+        tell(answer.info);
       }
     });
   }
@@ -419,5 +421,20 @@ export function poolDeck({ name, context, share, initial, onLoaded }: DeckOption
         panel.dispose();
       }
     },
+  };
+}
+
+/** What the picture itself says of a cell: everything but its hash. */
+function infoOf({ meta, owner, logical }: Picture, cell: number): CellInfo {
+  const state = meta[cell] ?? 0;
+  const owned = (owner[cell] ?? -1) >= 0;
+  return {
+    cell,
+    state: STATES[cellState(state)] ?? 'free',
+    owner: owned ? owner[cell] : undefined,
+    logical: owned ? logical[cell] : undefined,
+    tokens: cellFill(state),
+    owners: cellOwners(state),
+    hash: undefined,
   };
 }

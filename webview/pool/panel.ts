@@ -39,7 +39,7 @@ export interface Drawing {
 
 export interface PanelActions {
   /** Pointer or keyboard is on a cell; −1: on none. */
-  onPoint(cell: number, keys: boolean): void;
+  onPoint(cell: number): void;
   onPick(cell: number): void;
 }
 
@@ -335,14 +335,14 @@ export function poolPanel(world: LoadedWorld, place: PanelPlace, actions: PanelA
     } else {
       paintOver();
     }
-    actions.onPoint(cell, true);
+    actions.onPoint(cell);
   }
 
   function point(cell: number): void {
     if (cell !== hovered) {
       hovered = cell;
       paintOver();
-      actions.onPoint(cell, false);
+      actions.onPoint(cell);
     }
   }
 
