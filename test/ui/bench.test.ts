@@ -23,6 +23,22 @@ const workerOf = (): Promise<Worker> =>
 
 const press = async (name: string): Promise<void> => (await benchOf()).getByRole('button', { name }).click();
 
+/** A panel of its own: closed and opened again, the dashboard starts its worker anew. */
+async function fresh(): Promise<void> {
+  const { page } = workbench;
+  await runCommand(page, 'View: Close All Editor Groups');
+  await openBenchmark();
+}
+
+async function openBenchmark(): Promise<void> {
+  const { page } = workbench;
+  await openFile(page, 'vllm/llama-3.1-8b-l4.compose.yaml');
+  await runCommand(page, 'KV Planner: Open Dashboard');
+  const dashboard = await webviewFrame(page, 'body[data-ready="1"]');
+  await dashboard.getByRole('tab', { name: 'Benchmark' }).click();
+  await (await benchOf()).locator('[data-adapter="found"]').waitFor({ timeout: MINUTE });
+}
+
 const MINUTE = 60_000;
 
 test('it opens from the dashboard, with the launch’s shape, and says whose GPU it is', async () => {
@@ -33,13 +49,11 @@ test('it opens from the dashboard, with the launch’s shape, and says whose GPU
       complaints.push(message.text());
     }
   });
-  await openFile(page, 'vllm/llama-3.1-8b-l4.compose.yaml');
-  await runCommand(page, 'KV Planner: Open Dashboard');
-  const dashboard = await webviewFrame(page, 'body[data-ready="1"]');
-  await dashboard.getByRole('tab', { name: 'Benchmark' }).click();
+  await openBenchmark();
   const bench = await benchOf();
-  await bench.locator('[data-adapter="found"]').waitFor({ timeout: MINUTE });
-  expect(await bench.locator('[data-adapter]').textContent()).toMatch(/SwiftShader.*not the one that will serve/s);
+  expect(await bench.locator('[data-adapter]').textContent()).toMatch(
+    /swiftshader, software that plays a GPU .* not of 127\.0\.0\.1.* not the GPU that will serve/i,
+  );
   await bench.getByText('A software adapter: only whether the kernels are right is tested').waitFor();
   expect(await bench.getByRole('textbox', { name: 'Query heads' }).inputValue()).toBe('32');
   expect(await bench.getByRole('textbox', { name: 'KV heads' }).inputValue()).toBe('8');
@@ -107,6 +121,34 @@ test('an adapter that is gone, and is back', async () => {
   });
   await press('Look Again');
   await bench.locator('[data-adapter="found"]').waitFor();
+});
+
+/** Each is made in the worker, where the GPU is. Memory is asked for twice, a kernel that does not compile only once. */
+test.each([
+  [
+    'limits',
+    "Object.defineProperty(GPUSupportedLimits.prototype, 'maxStorageBuffersPerShaderStage', { get: () => 4 })",
+  ],
+  ['refused', "GPUAdapter.prototype.requestDevice = () => Promise.reject(new Error('held by another program'))"],
+  ['validation', "GPUDevice.prototype.popErrorScope = async () => new GPUValidationError('wrong')"],
+  ['out-of-memory', "GPUDevice.prototype.popErrorScope = async () => new GPUOutOfMemoryError('none left')"],
+])('%s is told, and the next worker knows nothing of it', async (trouble, spoil) => {
+  const bench = await benchOf();
+  await (await workerOf()).evaluate(spoil);
+  await press('Run Benchmark');
+  await bench.locator(`[data-trouble="${trouble}"]`).waitFor();
+  await bench.getByText('Everything else in the dashboard works without it.').waitFor();
+  await fresh();
+});
+
+test('a GPU that never comes back is given up when it is cancelled', async () => {
+  const bench = await benchOf();
+  await (await workerOf()).evaluate('GPUQueue.prototype.onSubmittedWorkDone = () => new Promise(() => {})');
+  await press('Run Benchmark');
+  await press('Cancel');
+  await bench.locator('[data-trouble="cancelled"]').waitFor();
+  await press('Run Benchmark');
+  await bench.getByRole('heading', { name: 'The kernels are right on this adapter' }).waitFor({ timeout: MINUTE });
 });
 
 test('times of this CPU, when they are asked for: charts, rows, and the panel alive all the while', async () => {

@@ -129,7 +129,11 @@ function whiskers(lines: readonly Rows[], p: Palette): Plugin<'line'> {
       if (!x || !y) {
         return;
       }
+      const { left, right, top, bottom } = chart.chartArea;
       pen.save();
+      pen.beginPath();
+      pen.rect(left - 6, top, right - left + 12, bottom - top);
+      pen.clip();
       pen.lineWidth = 1.5;
       lines.forEach((rows, line) => {
         pen.strokeStyle = line === 0 ? p.blue : p.green;

@@ -51,6 +51,8 @@ export interface Gpu {
 /** No submit is meant to take a tenth of it; a program that compiles shaders on the CPU may. */
 const DEADLINE = 10_000;
 const FALLBACK_DEADLINE = 120_000;
+/** What every adapter of the full standard has, and the kernels need. */
+const LEAST = { buffers: 8, shared: 16_384, buffer: 2 ** 22 } as const;
 /** More is never asked for. */
 const MOST_BUFFER = 2 ** 30;
 
@@ -68,6 +70,13 @@ export async function openGpu(gpu: GPU | undefined, deadline?: number): Promise<
   const wanted = ['timestamp-query', 'shader-f16', 'subgroups'] as const;
   const features = wanted.filter((name) => adapter.features.has(name));
   const largestBuffer = Math.min(adapter.limits.maxStorageBufferBindingSize, adapter.limits.maxBufferSize, MOST_BUFFER);
+  const { maxStorageBuffersPerShaderStage: buffers, maxComputeWorkgroupStorageSize: shared } = adapter.limits;
+  if (buffers < LEAST.buffers || shared < LEAST.shared || largestBuffer < LEAST.buffer) {
+    throw new GpuError(
+      'limits',
+      `The adapter has ${buffers} storage buffers, ${shared} bytes of workgroup memory and buffers of ${largestBuffer} bytes; the kernels need ${LEAST.buffers}, ${LEAST.shared} and ${LEAST.buffer}.`,
+    );
+  }
   let device: GPUDevice;
   try {
     device = await adapter.requestDevice({
@@ -126,7 +135,7 @@ function guardOf(device: GPUDevice, deadline: number): Pick<Gpu, 'wait' | 'check
       return await Promise.race([promise, late, loss.then((error) => Promise.reject(error))]);
     } catch (error) {
       // A pending map is rejected a moment before the loss is told.
-      throw error instanceof GpuError ? error : await whyGone(loss, error);
+      throw error instanceof GpuError ? error : ((await soon(loss)) ?? error);
     } finally {
       clearTimeout(timer);
     }
@@ -164,10 +173,9 @@ function guardOf(device: GPUDevice, deadline: number): Pick<Gpu, 'wait' | 'check
   };
 }
 
-async function whyGone(loss: Promise<GpuError>, error: unknown): Promise<GpuError> {
-  const soon = new Promise<undefined>((resolve) => setTimeout(resolve, 200));
-  return (await Promise.race([loss, soon])) ?? new GpuError('lost', messageOf(error));
-}
+/** The loss, if it is told within a moment. */
+const soon = (loss: Promise<GpuError>): Promise<GpuError | undefined> =>
+  Promise.race([loss, new Promise<undefined>((resolve) => setTimeout(resolve, 500))]);
 
 /** A kernel ready to run. */
 export interface Kernel {

@@ -42,11 +42,13 @@ export interface Bench {
 
 /** On a CPU small shaders compile sooner and run no slower; a GPU wants loads in flight. */
 export function tuningFor({ adapter, subgroup }: Gpu, purpose: 'check' | 'time'): Tuning {
-  const lanes = subgroup > 0 ? Math.min(8, subgroup) : 8;
-  const subgroups = subgroup >= 2;
-  return adapter.fallback
-    ? { threads: 64, lanes, tile: purpose === 'time' ? 4 : 2, depth: 1, subgroups, nativeF16: false }
-    : { threads: 128, lanes, tile: 4, depth: 2, subgroups, nativeF16: false };
+  if (adapter.fallback) {
+    const lanes = subgroup >= 4 ? Math.min(8, subgroup) : 8;
+    const tile = purpose === 'time' ? 4 : 2;
+    return { threads: 16, lanes, tile, depth: 1, subgroups: subgroup >= 4, nativeF16: false };
+  }
+  // Fewer lanes to a row would need more workgroup memory than every adapter has.
+  return { threads: 128, lanes: 8, tile: 4, depth: 2, subgroups: subgroup >= 8, nativeF16: false };
 }
 
 export function openBench(gpu: Gpu, tuning: Tuning): Bench {

@@ -60,10 +60,10 @@ export const adapterName = ({ vendor, architecture, device, description }: Adapt
 
 /** Whose GPU it is, never the server's. */
 export function whoseGpu(adapter: AdapterFacts, remote: string): string {
-  const name = adapterName(adapter);
-  return remote === ''
-    ? `Runs on ${name}, the GPU of this computer: not the one that will serve.`
-    : `Runs on ${name}, the GPU of the computer that shows this window: not of ${remote}, which it is connected to, and not the one that will serve.`;
+  const what = adapter.fallback ? 'software that plays a GPU on' : 'the GPU of';
+  const whose =
+    remote === '' ? 'this computer' : `the computer that shows this window, not of ${remote} to which it is connected`;
+  return `Runs on ${adapterName(adapter)}, ${what} ${whose}. It is not the GPU that will serve.`;
 }
 
 export const ratioText = ({ median, low, high }: Interval): string =>
@@ -116,6 +116,9 @@ export function headline(result: BenchResult): Told {
     };
   }
   const own = pagedRows(result, 'random').find(({ blockSize }) => blockSize === shape.blockSize);
+  if (result.adapter.fallback) {
+    return { title: 'The kernels are right on this adapter', text: `${right} On this CPU: ${tableWords(result)}` };
+  }
   const title = !own
     ? 'Measured'
     : own.real

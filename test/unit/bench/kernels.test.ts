@@ -41,7 +41,7 @@ test.each(['attention', 'naive', 'read', 'gather', 'append', 'copy', 'merge'] as
 
 test('workgroup memory stays within the 16 KiB of any adapter', () => {
   for (const headDim of [64, 128, 256]) {
-    for (const tuning of [TUNING, { ...TUNING, threads: 128 }]) {
+    for (const tuning of [TUNING, { ...TUNING, threads: 128 }, { ...TUNING, threads: 16, lanes: 4 }]) {
       const { code } = kernelSource(specOf({ headDim, tuning }));
       const constants = Object.fromEntries(
         [...code.matchAll(/^const (\w+) = (\d+)u;/gm)].map((m) => [m[1], Number(m[2])]),
