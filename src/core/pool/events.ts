@@ -38,6 +38,8 @@ export function createEventLog(world: World, simulation: Simulation): EventLog {
   const known = new Uint8Array(requests.traffic.count);
   let events: PoolEvent[] = [];
   let rejections = 0;
+  /** A step was taken since the log was last asked; at the end of a run there is none. */
+  let stepped = false;
 
   function noteServed(): void {
     for (let i = 0; i < step.count; i++) {
@@ -75,12 +77,15 @@ export function createEventLog(world: World, simulation: Simulation): EventLog {
     }
   }
 
-  function noteEnds(): void {
+  function noteFinished(): void {
     for (const request of step.finished.subarray(0, step.finishedCount)) {
       if (requests.status[request] === STATUS.finished) {
         events.push({ kind: 'finished', request });
       }
     }
+  }
+
+  function noteRejected(): void {
     for (; rejections < simulation.rejections.length; rejections++) {
       events.push({ kind: 'rejected', ...simulation.rejections[rejections]! });
     }
@@ -88,12 +93,17 @@ export function createEventLog(world: World, simulation: Simulation): EventLog {
 
   return {
     noteStep: () => {
+      stepped = true;
       notePreempted();
-      noteBlocks();
       noteServed();
     },
     take: () => {
-      noteEnds();
+      if (stepped) {
+        noteBlocks(); // some engines still move blocks when a step is committed
+        noteFinished();
+        stepped = false;
+      }
+      noteRejected();
       const taken = events;
       events = [];
       return taken;

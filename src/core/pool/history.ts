@@ -104,7 +104,8 @@ export function createPlayer(world: World, clock: Clock, options: PlayerOptions 
     if (over) {
       look();
     }
-    return frameOf(simulation, at + 1, moment, log.take());
+    const idle = simulation.totals.steps === steps; // nothing was left to do: the last step's counts are not this frame's
+    return frameOf(simulation, at + 1, moment, log.take(), idle);
   }
 
   let start = frameOf(simulation, 0, moment, []);
@@ -230,19 +231,26 @@ function wasteOf(world: World, empty: number): FrameWaste {
   }
 }
 
-function frameOf({ scheduler, totals, now }: Simulation, index: number, moment: Moment, events: PoolEvent[]): Frame {
+function frameOf(
+  { scheduler, totals, now }: Simulation,
+  index: number,
+  moment: Moment,
+  events: PoolEvent[],
+  idle = false,
+): Frame {
   const { step } = scheduler;
+  const list = (values: Int32Array, count: number): number[] => (idle ? [] : [...values.subarray(0, count)]);
   return {
     index,
     now: now(),
     ...moment,
     rejected: totals.rejected,
-    scheduledTokens: step.prefillTokens + step.decodeTokens,
-    preempted: [...step.preempted.subarray(0, step.preemptedCount)],
-    ended: [...step.finished.subarray(0, step.finishedCount)],
-    copied: step.copied,
-    swappedOut: step.swappedOut,
-    swappedIn: step.swappedIn,
+    scheduledTokens: idle ? 0 : step.prefillTokens + step.decodeTokens,
+    preempted: list(step.preempted, step.preemptedCount),
+    ended: list(step.finished, step.finishedCount),
+    copied: idle ? 0 : step.copied,
+    swappedOut: idle ? 0 : step.swappedOut,
+    swappedIn: idle ? 0 : step.swappedIn,
     events,
   };
 }

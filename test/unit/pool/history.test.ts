@@ -141,6 +141,57 @@ describe('a run that can be played back', () => {
   });
 });
 
+it('tells what happened in every step, as the engine counts it', () => {
+  fc.assert(
+    fc.property(someTraffic, someWorld, (traffic, options) => {
+      const player = play(traffic, options);
+      const { scheduler } = player.world;
+      const { count } = scheduler.requests.traffic;
+      const served = new Map<number, 'in' | 'out'>();
+      let evicted = 0;
+      for (let i = 0; i < 400 && player.forward(); i++) {
+        const frame = player.frame();
+        const of = <K extends string>(kind: K) => frame.events.filter((event) => event.kind === kind);
+        expect(of('preempted').length).toBe(frame.preempted.length);
+        expect(of('copied').length).toBe(frame.copied);
+        expect(of('swapped-out').length).toBe(frame.swappedOut > 0 ? 1 : 0);
+        expect(of('swapped-in').length).toBe(frame.swappedIn > 0 ? 1 : 0);
+        for (const event of frame.events) {
+          if (event.kind === 'admitted' || event.kind === 'resumed') {
+            expect(served.get(event.request)).toBe(event.kind === 'admitted' ? undefined : 'out');
+            served.set(event.request, 'in');
+          } else if (event.kind === 'preempted') {
+            served.set(event.request, 'out');
+          } else if (event.kind === 'evicted') {
+            evicted += event.cells.length;
+          }
+        }
+      }
+      const { world } = player;
+      if (world.engine === 'vllm-v1') {
+        expect(evicted).toBe(world.scheduler.kv.pool.evictions);
+      } else if (world.engine === 'sglang' || world.engine === 'tensorrt-llm') {
+        expect(evicted).toBe(world.scheduler.tree.evictions);
+      }
+      expect(served.size).toBeLessThanOrEqual(count);
+    }),
+    runs(60),
+  );
+});
+
+it('begins where it is asked to, with the frame that walking there shows', () => {
+  fc.assert(
+    fc.property(someTraffic, someWorld, fc.integer({ min: 0, max: 60 }), (traffic, options, from) => {
+      const walked = play(traffic, options);
+      walked.seek(from);
+      const there = createPlayer(createWorld(traffic, options), fixedClock(0.02), { from: (index) => index >= from });
+      expect(frameJson(there)).toBe(frameJson(walked));
+      expect(there.first()).toBe(there.frame().index);
+    }),
+    runs(60),
+  );
+});
+
 it('a cell tells who has it, which of its blocks it is, how full, and its hash', () => {
   const [, scene] = scenesOf({ blockSize: 16, prompt: 600, output: 250, maxLength: 8192 });
   if (!scene?.worlds[0]) {
