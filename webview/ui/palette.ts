@@ -22,12 +22,14 @@ export function readPalette(): Palette {
   const style = getComputedStyle(document.documentElement);
   const color = (name: string, fallback: string): string =>
     style.getPropertyValue(`--vscode-${name}`).trim() || fallback;
-  const foreground = color('foreground', '#888888');
-  const background = color('editor-background', '#1e1e1e');
-  const highContrast = /high-contrast/.test(document.body.className) || matchMedia('(forced-colors: active)').matches;
+  // Forced colours do not reach into a canvas: it is drawn with those that the page's own text and ground were given.
+  const forced = matchMedia('(forced-colors: active)').matches ? getComputedStyle(document.body) : undefined;
+  const foreground = forced?.color ?? color('foreground', '#888888');
+  const background = forced?.backgroundColor ?? color('editor-background', '#1e1e1e');
+  const highContrast = /high-contrast/.test(document.body.className) || forced !== undefined;
   return {
     foreground,
-    faint: color('descriptionForeground', foreground),
+    faint: forced ? foreground : color('descriptionForeground', foreground),
     grid: highContrast ? color('contrastBorder', foreground) : color('editorWidget-border', '#80808040'),
     background,
     surface: color('editorHoverWidget-background', background),
