@@ -60,7 +60,16 @@ export function createPoolClient(mark: symbol, listener: PoolListener): PoolClie
       waiting.delete(message.id);
     }
   };
-  const onError = (): void => listener.onError('The simulation stopped.');
+  /** The worker broke down: whoever waits is told, and the next scenario is run in a new one. */
+  const onError = (): void => {
+    worker?.terminate();
+    worker = undefined;
+    shared = undefined;
+    for (const done of waiting.values()) {
+      done({ type: 'failed', error: 'The simulation stopped. Another choice starts it again.' });
+    }
+    waiting.clear();
+  };
 
   async function ask(command: Command, transfer: ArrayBuffer[] = []): Promise<Answer> {
     try {
