@@ -130,6 +130,11 @@ test.each([
     "Object.defineProperty(GPUSupportedLimits.prototype, 'maxStorageBuffersPerShaderStage', { get: () => 4 })",
   ],
   ['refused', "GPUAdapter.prototype.requestDevice = () => Promise.reject(new Error('held by another program'))"],
+  [
+    'stuck', // its deadline of two minutes comes sooner here
+    'GPUQueue.prototype.onSubmittedWorkDone = () => new Promise(() => {});' +
+      'const later = setTimeout; self.setTimeout = (work, ms) => later(work, ms > 10_000 ? 2000 : ms);',
+  ],
   ['validation', "GPUDevice.prototype.popErrorScope = async () => new GPUValidationError('wrong')"],
   ['out-of-memory', "GPUDevice.prototype.popErrorScope = async () => new GPUOutOfMemoryError('none left')"],
 ])('%s is told, and the next worker knows nothing of it', async (trouble, spoil) => {

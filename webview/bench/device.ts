@@ -10,6 +10,7 @@ export type Trouble =
   | 'validation'
   | 'out-of-memory'
   | 'lost'
+  | 'slow'
   | 'stuck'
   | 'cancelled';
 

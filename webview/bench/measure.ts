@@ -88,7 +88,7 @@ async function calibrate(gpu: Gpu, clock: PassClock, { step, kind }: Variant, me
   let elapsed = await clock.time(step.dispatches, times); // the first may compile
   elapsed = await clock.time(step.dispatches, times);
   if (elapsed > PILOT_LIMIT && !gpu.adapter.fallback && kind !== 'naive') {
-    throw new GpuError('stuck', `One step takes ${elapsed.toFixed(0)} ms on this GPU: the work is too large for it.`);
+    throw new GpuError('slow', `One step takes ${elapsed.toFixed(0)} ms on this GPU: the work is too large for it.`);
   }
   while (elapsed < method.target && times < 4096) {
     const grow = Math.min(

@@ -46,6 +46,10 @@ const TROUBLES: Readonly<Record<Trouble, Told>> = {
     title: 'The GPU was lost in the middle',
     text: `It was tried twice, the second time with half the work. The driver may have started anew. ${STILL}`,
   },
+  slow: {
+    title: 'This GPU is too slow for the step',
+    text: `One pass takes longer than is good for a machine that also draws this window, with a quarter of the work too. ${STILL}`,
+  },
   stuck: {
     title: 'The GPU did not come back',
     text: `A pass took longer than is good for a machine that also draws this window; it was given up. ${STILL}`,

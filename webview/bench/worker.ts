@@ -2,7 +2,7 @@
 import { BLOCK_SIZES, type BlockSizeRow, blockSizeStudy, fixedClock, generateTraffic } from '../../src/core/pool';
 import { type BenchResult, isNoisy, kernelTimes } from '../../src/core/pool/kernel-result';
 import { measureReference } from './cpu';
-import { type Gpu, GpuError, messageOf, openGpu } from './device';
+import { type Gpu, GpuError, messageOf, openGpu, type Trouble } from './device';
 import { METHODS } from './measure';
 import type { FromWorker, Order, ToWorker } from './messages';
 import { type RunWatcher, runBenchmark } from './run';
@@ -68,9 +68,12 @@ function tell(error: unknown, during: 'look' | 'run'): void {
   say({ kind: 'trouble', trouble, message: messageOf(error), during });
 }
 
-/** A lost device, or one without memory, gets one more try with half the work. */
+/** What is tried once more, and with how much of the work. */
+const SECOND_TRY: Partial<Record<Trouble, number>> = { lost: 0.5, 'out-of-memory': 0.5, slow: 0.25 };
+
 async function run(order: Order): Promise<void> {
-  for (const work of [1, 0.5]) {
+  let work = 1;
+  for (;;) {
     let gpu: Gpu | undefined;
     try {
       gpu = await openGpu(navigator.gpu);
@@ -78,12 +81,13 @@ async function run(order: Order): Promise<void> {
       say({ kind: 'done', result, study: studyOf(result, order) });
       return;
     } catch (error) {
-      const again = error instanceof GpuError && (error.trouble === 'lost' || error.trouble === 'out-of-memory');
-      if (!again || work < 1 || cancelled) {
+      const less = error instanceof GpuError ? SECOND_TRY[error.trouble] : undefined;
+      if (less === undefined || work < 1 || cancelled) {
         tell(error, 'run');
         return;
       }
-      say({ kind: 'progress', share: 0, what: 'once more with half the work' });
+      work = less;
+      say({ kind: 'progress', share: 0, what: 'once more with less work' });
     } finally {
       gpu?.close();
     }
@@ -104,8 +108,11 @@ async function resultOf(gpu: Gpu, { asked, remote, timesAnyway }: Order, work: n
     },
     watcher(),
   );
-  const lost = 'The GPU device was lost, or had no memory left, the first time: this is half the work.';
-  return work < 1 ? { ...result, notes: [...result.notes, lost] } : result;
+  const again = {
+    0.5: 'The GPU device was lost, or had no memory left, the first time: this is half the work.',
+    0.25: 'One step took too long the first time: this is a quarter of the work.',
+  }[work];
+  return again ? { ...result, notes: [...result.notes, again] } : result;
 }
 
 function watcher(): RunWatcher {
