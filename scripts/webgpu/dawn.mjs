@@ -26,7 +26,9 @@ export async function installDawn() {
       fs.rmSync(building, { recursive: true, force: true });
       throw new Error(`Dawn could not be installed (npm install webgpu@${VERSION} ended with ${code}):\n${output}`);
     }
-    if (!fs.existsSync(built)) {
+    if (fs.existsSync(built)) {
+      fs.rmSync(building, { recursive: true, force: true }); // another run was first
+    } else {
       fs.rmSync(home, { recursive: true, force: true });
       fs.renameSync(building, home);
     }

@@ -19,24 +19,24 @@ const SHAPE: Shape = { heads: 4, kvHeads: 1, headDim: 64, dtype: 'f32', lengths:
 const BLOCK_SIZES = [1, 16, 128];
 const ROUNDS = 9;
 
-export function measureReference(now: () => number, rounds = ROUNDS): CpuReference {
+export function measureReference(now: () => number): CpuReference {
   const content = contentOf(SHAPE);
-  const placements = [contiguous(SHAPE, 'HND'), ...BLOCK_SIZES.map((size) => paged(SHAPE, size, 'random', 'HND'))];
-  const caches = placements.map((placement) => imagesOf(SHAPE, content, placement));
-  const outputs = placements.map((placement, i) => stepOf(placement, caches[i] as never, content.queries));
-  const times = placements.map(() => [] as number[]);
-  for (let round = 0; round < rounds; round++) {
-    placements.forEach((placement, i) => {
+  const ways = [contiguous(SHAPE, 'HND'), ...BLOCK_SIZES.map((size) => paged(SHAPE, size, 'random', 'HND'))].map(
+    (placement) => ({ placement, caches: imagesOf(SHAPE, content, placement), times: [] as number[] }),
+  );
+  const outputs = ways.map(({ placement, caches }) => stepOf(placement, caches, content.queries));
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const { placement, caches, times } of ways) {
       const start = now();
-      stepOf(placement, caches[i] as never, content.queries);
-      times[i]?.push(now() - start);
-    });
+      stepOf(placement, caches, content.queries);
+      times.push(now() - start);
+    }
   }
-  const [base = []] = times;
+  const base = ways[0]?.times ?? [];
   return {
     milliseconds: median(base),
     tokens: SHAPE.lengths.reduce((a, b) => a + b, 0),
-    paged: BLOCK_SIZES.map((blockSize, i) => ({ blockSize, ratio: pairedRatio(times[i + 1] ?? [], base) })),
+    paged: BLOCK_SIZES.map((blockSize, i) => ({ blockSize, ratio: pairedRatio(ways[i + 1]?.times ?? [], base) })),
     same: outputs.every((output) => output.every((value, i) => value === outputs[0]?.[i])),
   };
 }

@@ -67,8 +67,8 @@ export async function measure(
       const variant = variants[index];
       if (variant) {
         await watcher.pause();
-        const times = repetitions.get(variant) ?? 1;
-        round.set(variant, (await clock.time(variant.step.dispatches, times)) / times);
+        const repeats = repetitions.get(variant) ?? 1;
+        round.set(variant, (await clock.time(variant.step.dispatches, repeats)) / repeats);
       }
     }
     if (watcher.disturbed?.()) {

@@ -1,6 +1,7 @@
 /** What the benchmark rests on, without a GPU: tables, work, storage, reference, statistics, sizes. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { measureReference } from '../../../webview/bench/cpu';
 import { fitShape } from '../../../webview/bench/fit';
 import { poolPlacement } from '../../../webview/bench/pool-table';
 import { attend, headOutput, relativeError, storageError } from '../../../webview/bench/reference';
@@ -141,6 +142,14 @@ describe('reference', () => {
       headOutput(shape, placement, imagesOf(shape, content, placement), content.queries.subarray(0, 64), 2, 3),
     );
     expect(outputs[0]).toEqual(outputs[1]);
+  });
+
+  test('as a measurement: the same through every table, and ratios of the same clock are one', () => {
+    let now = 0;
+    const { same, paged: rows, milliseconds } = measureReference(() => now++);
+    expect(same).toBe(true);
+    expect(milliseconds).toBe(1);
+    expect(rows.map(({ ratio }) => ratio.median)).toEqual([1, 1, 1]);
   });
 
   test('an output that is not finite is infinitely wrong', () => {
