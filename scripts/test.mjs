@@ -32,7 +32,7 @@ const readSuite = (tests) => ({
 
 /** @type {readonly Tier[]} */
 const TIERS = [
-  { name: 'unit', minutes: 3, ...vitest('unit', 'vitest.config.mts') },
+  { name: 'unit', minutes: 6, ...vitest('unit', 'vitest.config.mts') },
   { name: 'kernels', minutes: 5, script: 'test/bench/kernels.mjs', args: ['--quick'], read: (counts) => counts },
   { name: 'host', minutes: 6, script: 'test/host/run.mjs', args: [], read: readSuite },
   { name: 'host-web', minutes: 6, script: 'test/host/run.mjs', args: ['--web'], read: readSuite },
