@@ -69,7 +69,11 @@ async function textOf(ports: DashboardPorts, pin: Pin, file: Uri, name: string):
 export async function pinnableOf(ports: DashboardPorts, at: Followed): Promise<Pinnable> {
   const found = await triedOf(ports, at);
   const { engineTitles } = await import('../lazy');
-  const own: Pin = { file: at.document.uri.toString(), index: found?.index ?? at.index, whatIf: at.whatIf };
+  const own: Pin = {
+    file: at.document.uri.toString(),
+    index: found?.index ?? at.index,
+    whatIf: found?.whatIf ?? at.whatIf,
+  };
   const older = await ports.olderTexts(at.document.uri).catch(() => []);
   const documents = [at.document, ...workspace.textDocuments.filter((d) => d !== at.document && !d.isClosed)];
   const launches = (await Promise.all(documents.map((d) => launchesOf(ports, d)))).flat();

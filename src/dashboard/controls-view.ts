@@ -72,9 +72,17 @@ function choicesOf(values: readonly string[], now: string): { value: string; tex
 
 /** Memory that somebody states is not asked of the hardware. */
 function fixedNotes({ plan, changes }: Tried): readonly string[] {
-  const stated = plan.given.kvMemory;
   const moves = changes.some(({ key }) => key !== 'prompt' && key !== 'output');
-  return stated === undefined || !moves
-    ? []
-    : [`KV memory is given as ${formatBytes(stated)} per GPU: it stays that, whatever is tried.`];
+  const { given, hardware } = plan;
+  if (given.kvMemory !== undefined) {
+    return moves
+      ? [`KV memory is given as ${formatBytes(given.kvMemory)} per GPU: it stays that, whatever is tried.`]
+      : [];
+  }
+  const stated = hardware?.gpu && hardware.memory !== hardware.gpu.memory ? hardware.memory.value : undefined;
+  return stated !== undefined && changes.some(({ key }) => key === 'gpu')
+    ? [
+        `The memory of one GPU is given as ${formatBytes(stated)} (gpu-memory): it stays that on every GPU that is tried.`,
+      ]
+    : [];
 }

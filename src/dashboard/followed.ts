@@ -1,41 +1,76 @@
 /** The launch that a panel shows, as it is tried: planned, drawn in words, and written into its file. */
 import { env, l10n, Range, type TextDocument, ViewColumn, WorkspaceEdit, window, workspace } from 'vscode';
 import type { WhatIf as TriedPlan } from '../what-if';
+import { placeOf, type Sighting, sightingOf } from './place';
 import type { DashboardPorts, PlannedDocument } from './ports';
 import { PROTOCOL, type Shown, type StudiesView, type WhatIf } from './protocol';
 
 export interface Followed {
   readonly document: TextDocument;
+  /** Which of its launches, when it was last looked for. */
   readonly index: number;
   readonly whatIf: WhatIf;
+  /** Absent after a reload, until it has been found. */
+  readonly sighting?: Sighting;
 }
 
 export interface TriedDocument {
+  /** It may have been closed and opened again. */
+  readonly document: TextDocument;
   readonly made: PlannedDocument;
-  /** Which of its launches: the last one, where there are fewer than there were. */
   readonly index: number;
+  /** Nothing where the launch that it was tried on is gone: it is not tried on another one. */
+  readonly whatIf: WhatIf;
   readonly tried: TriedPlan;
 }
 
-export async function triedOf(
-  ports: DashboardPorts,
-  { document, index, whatIf }: Followed,
-): Promise<TriedDocument | undefined> {
+export async function triedOf(ports: DashboardPorts, followed: Followed): Promise<TriedDocument | undefined> {
+  const document = await reopened(followed.document);
   const made = await ports.of(document);
-  const at = made ? Math.min(index, made.plans.length - 1) : -1;
-  const written = made?.plans[at];
-  if (!made || !written) {
+  const place = made && placeOf(titlesOf(made), followed);
+  const written = place && made.plans[place.index];
+  if (!place || !written) {
     return undefined;
   }
-  const key = `${at} ${JSON.stringify(whatIf)}`;
+  const { index } = place;
+  const whatIf = place.gone ? {} : followed.whatIf;
+  const key = `${index} ${JSON.stringify(whatIf)}`;
   const known = lastTried.get(made);
   if (known?.key === key) {
-    return { made, index: at, tried: known.tried };
+    return { document, made, index, whatIf, tried: known.tried };
   }
   const { tryOut } = await import('../lazy');
-  const tried = tryOut(made.input, made.context, at, written, whatIf);
+  const tried = tryOut(made.input, made.context, index, written, whatIf);
   lastTried.set(made, { key, tried });
-  return { made, index: at, tried };
+  return { document, made, index, whatIf, tried };
+}
+
+/** As it is found now: what is tried next is tried on the launch that is shown. Itself where there is none. */
+export async function sighted(ports: DashboardPorts, at: Followed): Promise<Followed> {
+  const found = await triedOf(ports, at).catch(() => undefined);
+  if (!found) {
+    return at;
+  }
+  const { document, made, index, whatIf } = found;
+  return { document, index, whatIf, sighting: sightingOf(titlesOf(made), index) };
+}
+
+export const titlesOf = ({ plans }: PlannedDocument): readonly string[] => plans.map(({ launch }) => launch.title);
+
+/** A closed document no longer follows its file, which may have changed on the disk since. */
+async function reopened(document: TextDocument): Promise<TextDocument> {
+  if (!document.isClosed) {
+    return document;
+  }
+  const name = workspace.asRelativePath(document.uri, false);
+  if (document.isUntitled) {
+    throw new Error(l10n.t('{0} was closed without being saved.', name));
+  }
+  try {
+    return await workspace.openTextDocument(document.uri);
+  } catch {
+    throw new Error(l10n.t('{0} can no longer be read: it may have been moved or deleted.', name));
+  }
 }
 
 /** One change is asked about several times: its view, its studies, what there is to pin. */
@@ -47,8 +82,7 @@ export async function viewOf(ports: DashboardPorts, at: Followed | undefined): P
     if (!at || !found) {
       return { view: { kind: 'empty', text: emptyText() } };
     }
-    const { document, index, whatIf } = at;
-    const { tried } = found;
+    const { document, index, whatIf, tried } = found;
     const { planView, requestsByLength } = await import('../lazy');
     const line = document.positionAt(tried.plan.launch.head.start).line + 1;
     const remote = env.remoteName ?? '';
@@ -75,8 +109,7 @@ export async function applied(ports: DashboardPorts, at: Followed): Promise<What
   if (!found || found.tried.edits.length === 0) {
     throw new Error(l10n.t('There is nothing that could be written into the file.'));
   }
-  const { document } = at;
-  const { made, tried } = found;
+  const { document, made, tried } = found;
   if (made.version !== document.version) {
     throw new Error(l10n.t('The file has changed in the meantime. Look at the plan again, then apply.'));
   }

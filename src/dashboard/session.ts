@@ -14,8 +14,9 @@ import {
 } from 'vscode';
 import { launchAt } from '../launch/at';
 import { comparisonOf, pickPin, pinnableOf } from './compare';
-import { applied, type Followed, studiesFor, viewOf } from './followed';
+import { applied, type Followed, sighted, studiesFor, titlesOf, triedOf, viewOf } from './followed';
 import { newNonce, pageHtml } from './html';
+import { placeOf, sightingOf } from './place';
 import type { DashboardPorts } from './ports';
 import { type Params, PROTOCOL, readParams, readToHost, type ToHost, type ToPage, type WhatIf } from './protocol';
 import { saveReport } from './report';
@@ -60,10 +61,14 @@ export function startSession(extension: Uri, panel: WebviewPanel, ports: Dashboa
     if (document && made && made.plans.length > 0) {
       const launches = made.plans.map((plan) => plan.launch);
       const index = launchAt(launches, offset);
-      if (at?.document === document && at.index === index) {
+      const sighting = sightingOf(titlesOf(made), index);
+      const shown = at?.document === document ? placeOf(titlesOf(made), at) : undefined;
+      if (at && shown && !shown.gone && shown.index === index) {
+        at = { ...at, index, sighting };
         return;
       }
-      at = { document, index, whatIf: trials.get(keyOf(document, index)) ?? {} };
+      const next: Followed = { document, index, sighting, whatIf: {} };
+      at = { ...next, whatIf: trials.get(keyOf(next)) ?? {} };
     } else if (at) {
       return;
     }
@@ -81,7 +86,7 @@ export function startSession(extension: Uri, panel: WebviewPanel, ports: Dashboa
   };
 
   const trying = (now: Followed, whatIf: WhatIf): Followed => {
-    trials.set(keyOf(now.document, now.index), whatIf);
+    trials.set(keyOf(now), whatIf);
     return { ...now, whatIf };
   };
 
@@ -94,7 +99,7 @@ export function startSession(extension: Uri, panel: WebviewPanel, ports: Dashboa
 
   const handlers: Handlers = {
     async whatIf({ whatIf }) {
-      at = at && trying(at, whatIf);
+      at = at && trying(await sighted(ports, at), whatIf);
       turn++;
       return viewOf(ports, at);
     },
@@ -125,7 +130,7 @@ export function startSession(extension: Uri, panel: WebviewPanel, ports: Dashboa
       case 'request':
         return post(await replyTo(handlers, message));
       case 'run':
-        return at && run(ports, at, message);
+        return at && run(ports, at, message).catch(complain);
     }
   };
 
@@ -144,7 +149,7 @@ export function startSession(extension: Uri, panel: WebviewPanel, ports: Dashboa
     window.onDidChangeActiveTextEditor(followActive),
     window.onDidChangeTextEditorSelection(followActive),
     ports.onDidChange((document) => {
-      if (document === at?.document || pinned.has(document.uri.toString())) {
+      if (document.uri.toString() === at?.document.uri.toString() || pinned.has(document.uri.toString())) {
         void refresh();
       }
     }),
@@ -154,7 +159,7 @@ export function startSession(extension: Uri, panel: WebviewPanel, ports: Dashboa
   return {
     follow,
     async resume(document, index, whatIf) {
-      at = trying({ document, index, whatIf }, whatIf);
+      at = trying(await sighted(ports, { document, index, whatIf }), whatIf);
       await refresh();
     },
     dispose() {
@@ -164,7 +169,8 @@ export function startSession(extension: Uri, panel: WebviewPanel, ports: Dashboa
   };
 }
 
-const keyOf = (document: TextDocument, index: number): string => `${index} ${document.uri.toString()}`;
+const keyOf = ({ document, index, sighting }: Followed): string =>
+  `${sighting?.name ?? index} ${document.uri.toString()}`;
 
 /** Every request gets an answer, if only why there is none. */
 async function replyTo(handlers: Handlers, message: Extract<ToHost, { type: 'request' }>): Promise<ToPage> {
@@ -183,18 +189,21 @@ async function replyTo(handlers: Handlers, message: Extract<ToHost, { type: 'req
 }
 
 async function run(ports: DashboardPorts, at: Followed, message: Extract<ToHost, { type: 'run' }>): Promise<void> {
-  const { document, index } = at;
+  const found = await triedOf(ports, at);
+  const document = found?.document ?? at.document;
   if (message.command !== 'reveal') {
-    const head = (await ports.of(document))?.plans[index]?.launch.head.start ?? 0;
-    ports.run(message.command, document.uri, head);
+    ports.run(message.command, document.uri, found?.tried.written.launch.head.start ?? 0);
     return;
   }
-  const { range } = document.lineAt(Math.min(message.line ?? 1, document.lineCount) - 1);
+  const { range } = document.lineAt(Math.max(1, Math.min(message.line ?? 1, document.lineCount)) - 1);
   const shown = window.visibleTextEditors.find((editor) => editor.document === document);
   const editor = await window.showTextDocument(document, { viewColumn: shown?.viewColumn ?? ViewColumn.One });
   editor.selection = new Selection(range.start, range.start);
   editor.revealRange(range, TextEditorRevealType.InCenterIfOutsideViewport);
 }
+
+const complain = (error: unknown): void =>
+  void window.showWarningMessage(error instanceof Error ? error.message : String(error));
 
 function htmlOf(webview: Webview, extension: Uri): string {
   const uri = (...path: string[]): string => webview.asWebviewUri(Uri.joinPath(extension, 'dist', ...path)).toString();

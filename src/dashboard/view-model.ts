@@ -64,7 +64,7 @@ function factsOf({ kv, capacity }: Plan): FactView[] {
     facts.push(fact('KV per token', bytesPerToken, `per GPU; ${shortAmount(bytesPerTokenTotal)} for the whole model`));
   }
   if (kv?.pool) {
-    const size = `${kv.layout.blockSize} tokens each; ${shortAmount(kv.pool.bytes)} per GPU`;
+    const size = `${withCommas(kv.layout.blockSize)} ${kv.layout.blockSize === 1 ? 'token' : 'tokens'} each; ${shortAmount(kv.pool.bytes)} per GPU`;
     facts.push(fact('Blocks', kv.pool.blocks, size));
   }
   if (capacity) {

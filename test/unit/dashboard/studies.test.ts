@@ -101,6 +101,17 @@ describe('controls', () => {
     expect(readParams('whatIf', { whatIf: { 'rm -rf': '1' } })).toBeUndefined();
   });
 
+  it('say that memory which is stated stays, whatever GPU is tried', () => {
+    const text = '# kv-planner: gpu=H100-80GB gpu-memory=60GiB\nvllm serve Qwen/Qwen2.5-7B-Instruct\n';
+    const notes = (changes: Changes, of = text) => {
+      const tried = whatIf({ name: 'serve.sh', text: of, grammars }, {}, 0, changes);
+      return tried && controlsView(tried, changes).notes;
+    };
+    expect(notes({ gpu: 'B200' })).toEqual([expect.stringMatching(/60\.00 GiB.* stays that on every GPU/)]);
+    expect(notes({ 'max-length': '4096' })).toEqual([]);
+    expect(notes({ gpu: 'B200' }, text.replace(' gpu-memory=60GiB', ''))).toEqual([]);
+  });
+
   it('of an engine without such options are left out', () => {
     const keys = controlsView(triedOn('ollama/gemma3-27b.compose.yaml').tried, {}).fields.map((f) => f.key);
     expect(keys).toEqual(['gpu', 'gpus', 'kv-dtype', 'max-length', 'max-sequences', 'prompt', 'output']);
