@@ -2,7 +2,10 @@
 import type { LaunchEngine } from './engines';
 
 export const mentionsEngine = (text: string, engines: readonly LaunchEngine[]): boolean =>
-  engines.some((e) => startWords(e).some((w) => text.includes(w)) || hasImage(text, e));
+  engines.some((e) => startWords(e).some((w) => text.includes(w)) || hasCommon(text, e) || hasImage(text, e));
+
+const hasCommon = (text: string, { start: { commonCommand: common } }: LaunchEngine): boolean =>
+  common !== undefined && text.includes(common.name) && common.beside.test(text);
 
 function startWords({ start }: LaunchEngine): readonly string[] {
   const commands = start.commands.map((c) => c[0] ?? '');

@@ -12,6 +12,8 @@ export interface StartWords {
   readonly names: readonly string[];
   /** Leading words of a command, by basename: `['vllm', 'serve']`. */
   readonly commands: readonly (readonly string[])[];
+  /** A command of a name that others have as well: this engine's where one of its words is such. */
+  readonly commonCommand?: { readonly name: string; readonly beside: RegExp };
   /** Words after `python -m`: a module, and its sub-command where it needs one. */
   readonly modules: readonly string[];
   /** Container images, matched against the name without tag and registry: `vllm/vllm-openai`. */

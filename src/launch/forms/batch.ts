@@ -2,7 +2,7 @@
 import { mentionsEngine } from '../mentions';
 import type { Reading } from '../reading';
 import { logicalLines } from '../text/logical-lines';
-import { type Mapped, part } from '../text/mapped';
+import { type Mapped, part, unresolvedIn } from '../text/mapped';
 import { type Replacement, replaceIn } from '../text/replace';
 import { readCommand } from '../words/terminal';
 import { windowsWords } from '../words/windows';
@@ -60,6 +60,8 @@ function readLine(s: Script, line: Mapped): void {
   );
 }
 
+const FROM_CALLER = 'is what the script is called with';
+
 const REFERENCE = /%%(\w)|%~?[a-z]*(\d|\*)|%([\w.]+)(:[^%\n]*)?%|!([\w.]+)!/gi;
 
 function filled(s: Script, line: Mapped): Mapped {
@@ -70,9 +72,7 @@ function filled(s: Script, line: Mapped): Mapped {
     }
     if (argument !== undefined) {
       // The script's own folder is part of many paths.
-      return whole.toLowerCase() === '%~dp0'
-        ? { text: '' }
-        : { unresolved: `${whole} is what the script is called with` };
+      return whole.toLowerCase() === '%~dp0' ? { text: '' } : { unresolved: `${whole} ${FROM_CALLER}` };
     }
     const variable = s.variables.get((name ?? delayed ?? '').toUpperCase());
     if (changed) {
@@ -112,7 +112,7 @@ function commandsOf(line: Mapped): readonly Mapped[] {
 const isBlock = (text: string, at: number, from: number): boolean =>
   text[at] === '('
     ? /^\s*$|^\s*(?:if|else|for)\b/i.test(text.slice(from, at))
-    : /^\s*$/.test(text.slice(at + 1)) || /^\s*$/.test(text.slice(from, at));
+    : /^\s*(?:$|else\b)/i.test(text.slice(at + 1)) || /^\s*$/.test(text.slice(from, at));
 
 const SET = /^[\s@]*set\s+(\/[ap]\s+)?(")?([^=\s"]+)\s*=/i;
 
@@ -143,6 +143,10 @@ function assign(s: Script, command: Mapped, set: RegExpExecArray, conditional: b
   const value = part(command, head.length, end);
   const key = name.toUpperCase();
   const before = s.variables.get(key);
+  if (conditional && before && unresolvedIn(value)?.endsWith(FROM_CALLER)) {
+    // What stands there is the default.
+    return;
+  }
   const differs =
     value.text.length > MAX_TEXT
       ? `${name} is too long`
@@ -158,31 +162,52 @@ function assign(s: Script, command: Mapped, set: RegExpExecArray, conditional: b
 }
 
 function runCommand(s: Script, command: Mapped): void {
-  const all = windowsWords(command, true);
-  const words = started(all);
-  if (words.length === 0) {
+  const commands = started(windowsWords(command, true)).filter((words) => words.length > 0);
+  if (commands.length === 0) {
     return;
   }
   const environment = [...s.variables].flatMap(([name, v]) =>
     v.differs === undefined ? [{ name, value: v.value }] : [],
   );
   const title = s.label ?? baseName(s.reading.input.name);
-  readCommand(s.reading, { words, environment, form: 'batch', title, bare: 'batch-bare' });
+  for (const words of commands) {
+    readCommand(s.reading, { words, environment, form: 'batch', title, bare: 'batch-bare' });
+  }
 }
 
-/** `start "title" /B program …`. */
-function started(words: readonly Mapped[]): readonly Mapped[] {
-  if (words[0]?.text.toLowerCase() !== 'start') {
-    return words;
+/** `start "title" /D FOLDER /B program …`, `cmd /k program …`: the commands inside. */
+function started(words: readonly Mapped[]): readonly (readonly Mapped[])[] {
+  const program = words[0]?.text.toLowerCase() ?? '';
+  if (/(?:^|\\)cmd(?:\.exe)?$/.test(program)) {
+    const at = words.findIndex((w) => /^\/[ck]$/i.test(w.text));
+    return at === -1 ? [] : inside(words.slice(at + 1));
   }
-  const rest = words
-    .slice(1)
-    .filter(
-      (w, i, all) =>
-        !(i === 0 && isQuoted(w)) &&
-        !(w.text.startsWith('/') && all.slice(0, i).every((x) => isQuoted(x) || x.text.startsWith('/'))),
-    );
-  return rest[0]?.text === '/D' ? rest.slice(2) : rest;
+  if (program !== 'start') {
+    return [words];
+  }
+  let at = 1;
+  let titled = false;
+  for (let word = words[at]; word; word = words[at]) {
+    if (/^\/d$/i.test(word.text)) {
+      at += 2;
+    } else if (word.text.startsWith('/')) {
+      at++;
+    } else if (!titled && isQuoted(word)) {
+      titled = true;
+      at++;
+    } else {
+      break;
+    }
+  }
+  return started(words.slice(at));
+}
+
+/** The command is the rest of the line, or stands in quotes of its own. */
+function inside(words: readonly Mapped[]): readonly (readonly Mapped[])[] {
+  const [only] = words;
+  return only && words.length === 1 && /\s/.test(only.text)
+    ? commandsOf(only).flatMap((c) => started(windowsWords(c, true)))
+    : started(words);
 }
 
 const isQuoted = (w: Mapped): boolean => w.segments[0]?.outer?.at(-1)?.kind === 'batch-quoted';

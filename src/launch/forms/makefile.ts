@@ -193,6 +193,10 @@ function expand(m: Make, text: Mapped, target: string, depth = 0): Mapped {
 }
 
 function referenced(m: Make, name: string, target: string, depth: number): Replacement {
+  const words = /^or\s+([\s\S]*)$/.exec(name)?.[1];
+  if (words !== undefined) {
+    return firstOf(m, name, words.split(/,(?![^()]*\))/), target, depth);
+  }
   const variable = m.own.get(target)?.get(name) ?? m.variables.get(name);
   if (!/^[\w.-]+$/.test(name)) {
     return { unresolved: `$(${name}) is what Make finds when it runs` };
@@ -207,6 +211,25 @@ function referenced(m: Make, name: string, target: string, depth: number): Repla
   const mapped = m.expanded.get(key) ?? expand(m, variable.value, target, depth + 1);
   m.expanded.set(key, mapped);
   return mapped.text.length > MAX_TEXT ? { unresolved: `${name} is too long` } : { mapped };
+}
+
+/** `$(or $(M),$(MODEL))`: what is not set in this file is empty. */
+function firstOf(m: Make, whole: string, words: readonly string[], target: string, depth: number): Replacement {
+  for (const word of words.map((w) => w.trim())) {
+    const name = /^\$[({]([\w.-]+)[)}]$/.exec(word)?.[1];
+    const found = name === undefined ? undefined : referenced(m, name, target, depth);
+    if (name === undefined && /[$]/.test(word)) {
+      return { unresolved: `$(${whole}) is what Make finds when it runs` };
+    }
+    if (name === undefined && word !== '') {
+      return { text: word };
+    }
+    const isSet = name !== undefined && (m.own.get(target)?.has(name) || m.variables.has(name));
+    if (found && isSet && !('text' in found && found.text === '') && !('mapped' in found && found.mapped.text === '')) {
+      return found;
+    }
+  }
+  return { text: '' };
 }
 
 function readRecipe(m: Make, { target, line }: Recipe): void {

@@ -16,7 +16,8 @@ export const markdown: TextForm = {
     }
     for (const fence of fences(text.text)) {
       const whole = part(text, fence.from, fence.to);
-      const inner = /^(?:ya?ml|json)$/.test(fence.language) ? whole : unindented(whole, fence.margin);
+      const keepsMargin = /^(?:ya?ml|json)$/.test(fence.language) && !fence.margin.includes('>');
+      const inner = keepsMargin ? whole : unindented(whole, fence.margin);
       const title = fence.heading ?? baseName(reading.input.name);
       reading.fenced(fence.language, PROMPTS.has(fence.language) ? withoutPrompts(inner) : inner, 'markdown', title);
     }
@@ -25,21 +26,22 @@ export const markdown: TextForm = {
 
 /** YAML keeps its margin: there it means nothing as long as it is the same. */
 function unindented(m: Mapped, margin: string): Mapped {
-  return margin === '' ? m : replaceIn(m, new RegExp(`^${margin}`, 'gm'), () => ({ skip: true }));
+  const pattern = margin.replace(/[ \t]*>[ \t]*/g, '[ \\t]*>[ \\t]?');
+  return margin === '' ? m : replaceIn(m, new RegExp(`^${pattern}`, 'gm'), () => ({ skip: true }));
 }
 
 interface Fence {
   readonly language: string;
   readonly from: number;
   readonly to: number;
-  /** White space before the fence, and before each of its lines. */
+  /** White space and the marks of quotes before the fence, and before each of its lines. */
   readonly margin: string;
   /** The nearest heading above it. */
   readonly heading?: string;
 }
 
 const LINE =
-  /^([ \t]*(?:[-*+>]|\d+[.)])?[ \t]*)(`{3,}|~{3,})[ \t]*\{?\.?([\w+#-]*)[^\n`]*$|^(#{1,6})[ \t]+(.+?)[ \t#]*$/gm;
+  /^((?:[ \t]*>)*[ \t]*(?:[-*+]|\d+[.)])?[ \t]*)(`{3,}|~{3,})[ \t]*\{?\.?([\w+#-]*)[^\n`]*$|^(#{1,6})[ \t]+(.+?)[ \t#]*$/gm;
 
 /** More than a document that people read holds. */
 const MAX_FENCES = 500;
@@ -70,7 +72,7 @@ function fences(text: string): readonly Fence[] {
       }
     } else if (mark) {
       const end = text.indexOf('\n', line.index);
-      const margin = (line[1] ?? '').replace(/[^\s]/g, ' ');
+      const margin = (line[1] ?? '').replace(/[^\s>]/g, ' ');
       open = {
         mark,
         margin,
@@ -98,14 +100,24 @@ const PROMPTS: ReadonlySet<string> = new Set([
   '',
 ]);
 
-function withoutPrompts(m: Mapped): Mapped {
-  if (!/^[ \t]*(?:[\w.@~:/-]*[$#%>]|PS [^>]*>) \S/m.test(m.text) || !/^[ \t]*[\w.@~:/-]*\$ /m.test(m.text)) {
+/** `$`, `user@host:~$`, `(venv) [root@host ~]#`; a `#` alone begins a comment. */
+const PROMPT = /^[ \t]*(?:\([\w.-]+\)[ \t]*)?(?:[\w.@~:/-]*\$|\[[^\]\n]+\][$#]|[\w.-]+@[\w.~:/-]+[#%]|➜[ \t]+\S+) /;
+
+/** What stands for the reader's own: `<your-model>` would be a redirection. */
+const BLANK = /<([A-Za-z][\w .:/-]*)>/g;
+
+function withoutPrompts(given: Mapped): Mapped {
+  const m = replaceIn(given, BLANK, ([whole]) => ({
+    unresolved: `${whole} is for the reader to fill in`,
+    as: whole.replace(/[<> ]/g, '_'),
+  }));
+  if (!new RegExp(PROMPT.source, 'm').test(m.text)) {
     return m;
   }
   const b = builder();
   let continues = false;
   for (const line of m.text.matchAll(/[^\n]*(?:\n|$)/g)) {
-    const prompt = /^[ \t]*[\w.@~:/-]*\$ /.exec(line[0]);
+    const prompt = continues ? /^[ \t]*> /.exec(line[0]) : PROMPT.exec(line[0]);
     if (prompt || continues) {
       addPart(b, m, line.index + (prompt?.[0].length ?? 0), line.index + line[0].length);
       continues = /\\\s*$/.test(line[0]);

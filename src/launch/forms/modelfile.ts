@@ -4,7 +4,7 @@ import type { LaunchEngine } from '../engines';
 import type { LaunchOption } from '../launch';
 import type { Reading } from '../reading';
 import { settingOf, unknownSetting } from '../setting';
-import { type Mapped, plainText } from '../text/mapped';
+import { type Mapped, part, rangeOf } from '../text/mapped';
 import { NOTHING, started } from '../words/start';
 import { eolOf } from '../yaml/insertion';
 import type { TextForm } from './form';
@@ -14,9 +14,10 @@ export const modelfile: TextForm = {
   form: 'modelfile',
   names: /(?:^|[\\/])modelfile(?:[._-][^\\/]*)?$|\.modelfile$/i,
   recognises: (head) => /^FROM\s+\S/im.test(head) && /^PARAMETER\s+num_\w+\s+\d/im.test(head),
-  read: (reading) => {
+  fences: ['modelfile'],
+  read: (reading, text) => {
     const engine = reading.engines.find((e) => e.id === 'ollama');
-    const all = [...instructions(reading.text)];
+    const all = [...instructions(text)];
     const from = all.find((i) => i.word === 'FROM' && i.value.text !== '');
     if (!engine || !from) {
       return;
@@ -26,14 +27,14 @@ export const modelfile: TextForm = {
     const launch = assemble(reading, {
       form: 'modelfile',
       title: reading.input.name.replace(/^.*[\\/]/, ''),
-      range: { start: from.start, end: reading.text.trimEnd().length },
+      range: { start: from.start, end: rangeOf(text, 0, text.text.trimEnd().length).end },
       start: started(NOTHING, engine, from.value.extent, [], false),
       shell: false,
       options: [...modelOption(reading, engine, from), ...parameters.flatMap((p) => optionOf(reading, engine, p))],
       insertion: {
         at: last.end,
         text: `${eolOf(reading.text)}PARAMETER {name} {value}`,
-        layers: [{ kind: 'ini', range: { start: last.end, end: last.end } }],
+        layers: [...text.layers, { kind: 'ini', range: { start: last.end, end: last.end } }],
         only: /^[a-z][a-z0-9_]*$/,
       },
     });
@@ -54,7 +55,8 @@ const LINE = /^([ \t\uFEFF]*)([A-Za-z]+)([ \t]+)([^\r\n]*)/gm;
 const OPEN = /^(?:[A-Za-z]+|MESSAGE[ \t]+\w+)[ \t]+"""/;
 
 /** Texts in three quotes go over many lines, and what stands in them is no instruction. */
-function* instructions(text: string): Generator<Instruction> {
+function* instructions(m: Mapped): Generator<Instruction> {
+  const { text } = m;
   LINE.lastIndex = 0;
   let skipTo = 0;
   for (const found of text.matchAll(LINE)) {
@@ -70,14 +72,17 @@ function* instructions(text: string): Generator<Instruction> {
       skipTo = close === -1 ? text.length : close + 3;
     }
     const end = from + rest.trimEnd().length;
-    yield { word: word.toUpperCase(), start, end, wordEnd: start + word.length, value: unquoted(text, from, end) };
+    const written = rangeOf(m, start, end);
+    const wordEnd = rangeOf(m, start, start + word.length).end;
+    yield { word: word.toUpperCase(), ...written, wordEnd, value: unquoted(m, from, end) };
   }
 }
 
-function unquoted(text: string, from: number, end: number): Mapped {
-  const quoted = end - from > 1 && text[from] === '"' && text[end - 1] === '"' ? 1 : 0;
-  const value = plainText(text, from + quoted, end - quoted, [{ kind: 'ini', range: { start: from, end } }]);
-  return { ...value, extent: { start: from, end } };
+function unquoted(m: Mapped, from: number, end: number): Mapped {
+  const quoted = end - from > 1 && m.text[from] === '"' && m.text[end - 1] === '"' ? 1 : 0;
+  const extent = rangeOf(m, from, end);
+  const value = part(m, from + quoted, end - quoted);
+  return { ...value, layers: [...m.layers, { kind: 'ini', range: extent }], extent };
 }
 
 function modelOption(reading: Reading, engine: LaunchEngine, from: Instruction): readonly LaunchOption[] {
@@ -88,13 +93,13 @@ function modelOption(reading: Reading, engine: LaunchEngine, from: Instruction):
 
 /** `PARAMETER stop …` may come many times, and says nothing of memory. */
 function optionOf(reading: Reading, engine: LaunchEngine, { value }: Instruction): readonly LaunchOption[] {
-  const { start, end } = value.extent;
-  const found = /^(\w+)([ \t]+)(?=\S)/.exec(reading.text.slice(start, end));
+  const found = /^(\w+)([ \t]+)(?=\S)/.exec(value.text);
   const [all, name = ''] = found ?? [''];
   if (!found || name === 'stop') {
     return [];
   }
-  const keyRange = { start, end: start + name.length };
-  const pair = { keyRange, flag: `--${name}`, value: unquoted(reading.text, start + all.length, end) };
+  const keyRange = rangeOf(value, 0, name.length);
+  const inner = { ...value, layers: value.layers.slice(0, -1) };
+  const pair = { keyRange, flag: `--${name}`, value: unquoted(inner, all.length, value.text.length) };
   return [settingOf(reading, engine, pair) ?? unknownSetting(reading, name, pair)];
 }

@@ -2,7 +2,7 @@
 import { mentionsEngine } from '../mentions';
 import { type PsStatement, type PsValue, type PsWord, readStatements } from '../powershell/lex';
 import type { Reading } from '../reading';
-import type { Mapped } from '../text/mapped';
+import { addPart, addUnit, builder, finish, type Mapped, unknown } from '../text/mapped';
 import { readCommand } from '../words/terminal';
 import type { Variable } from '../words/variable';
 import { windowsWords } from '../words/windows';
@@ -101,20 +101,67 @@ function known(s: Script, name: string): readonly Mapped[] {
 const textOf = (words: readonly Mapped[]): string => words.map((w) => w.text).join('\0');
 
 /** One word, or a list of them; anything else is computed. */
-function valueIn(words: readonly PsWord[]): PsValue {
+function valueIn(given: readonly PsWord[]): PsValue {
+  const path = joinedPath(given);
+  if (path) {
+    return [path];
+  }
+  const words = computed(given);
   const plain = words.filter((w) => w.sign === undefined);
   const signs = words.filter((w) => w.sign !== undefined).map((w) => w.sign);
   if (plain.length === 1 || signs.every((x) => x === ',' || x === '@(' || x === ')' || x === '(')) {
     const isList = signs.length > 0;
     const rest = plain.slice(1).some((w) => /^-/.test(w.text.text) && !isList);
-    return rest || (plain.length > 1 && !isList)
-      ? 'it is computed when the script runs'
-      : plain.flatMap((w) => w.list ?? [w.text]);
+    return rest || (plain.length > 1 && !isList) ? COMPUTED : plain.flatMap((w) => w.list ?? [w.text]);
   }
-  return 'it is computed when the script runs';
+  return COMPUTED;
 }
 
-function run(s: Script, words: readonly PsWord[]): void {
+/** `($Ctx * 2)` is one word that is computed; `(Join-Path $Here "x.exe")` names a program. */
+function computed(words: readonly PsWord[]): readonly PsWord[] {
+  const found: PsWord[] = [];
+  for (let i = 0; i < words.length; i++) {
+    const word = words[i] as PsWord;
+    const end = word.sign === '(' ? words.findIndex((w, at) => at > i && w.sign === ')') : -1;
+    const inner = end === -1 ? [] : words.slice(i + 1, end);
+    if (inner.filter((w) => w.sign === undefined).length > 1) {
+      found.push({ text: joinedPath(inner) ?? notKnown(word.text, inner) });
+      i = end;
+    } else {
+      found.push(word);
+    }
+  }
+  return found;
+}
+
+function notKnown(open: Mapped, inner: readonly PsWord[]): Mapped {
+  const where = { start: open.extent.start, end: (inner.at(-1)?.text.extent.end ?? open.extent.end) + 1 };
+  return unknown(`(${inner.map((w) => w.text.text).join(' ')})`, where, COMPUTED);
+}
+
+const COMPUTED = 'it is computed when the script runs';
+
+/** `Join-Path $Folder "llama-server.exe"`, with `-Path` and `-ChildPath` or without. */
+function joinedPath(words: readonly PsWord[]): Mapped | undefined {
+  const parts = words
+    .slice(1)
+    .filter((w) => w.sign === undefined && !/^-(?:Additional)?(?:Child)?Path$/i.test(w.text.text));
+  if (!/^join-path$/i.test(words[0]?.text.text ?? '') || parts.length === 0) {
+    return undefined;
+  }
+  const b = builder();
+  parts.forEach(({ text }, i) => {
+    if (i > 0) {
+      addUnit(b, '\\', { start: text.extent.start, end: text.extent.start });
+    }
+    addPart(b, text, 0, text.text.length);
+  });
+  const extent = { start: parts[0]?.text.extent.start ?? 0, end: parts.at(-1)?.text.extent.end ?? 0 };
+  return finish(b, [{ kind: 'pieces', range: extent }], extent);
+}
+
+function run(s: Script, given: readonly PsWord[]): void {
+  const words = computed(given);
   const own = words.filter((w) => w.sign === undefined);
   const plain = own.flatMap((w) => w.list ?? [w.text]);
   const closed = own.at(-1)?.list !== undefined || words.some((w) => w.sign === '@(');
@@ -132,12 +179,21 @@ function run(s: Script, words: readonly PsWord[]): void {
 
 /** `Start-Process -FilePath X -ArgumentList "…"`, `Start-Process X @("…")`. */
 function started(words: readonly Mapped[]): readonly Mapped[] {
+  if (/^(?:invoke-expression|iex)$/i.test(words[0]?.text ?? '')) {
+    const text = words.slice(1).find((w) => !/^-Command$/i.test(w.text));
+    return text ? windowsWords(text, false) : [];
+  }
   if (!/^(?:start-process|saps|start)$/i.test(words[0]?.text ?? '')) {
     return words;
   }
   const rest = words
     .slice(1)
-    .filter((w) => !/^-(?:FilePath|ArgumentList|Args|NoNewWindow|Wait|PassThru)$/i.test(w.text));
+    .filter(
+      (w) =>
+        !/^-(?:FilePath|ArgumentList|Args|NoNewWindow|Wait|PassThru|WindowStyle|RedirectStandard\w+|WorkingDirectory)$/i.test(
+          w.text,
+        ),
+    );
   const [program, ...given] = rest;
   return program ? [program, ...given.flatMap((w) => (/\s/.test(w.text) ? windowsWords(w, false) : [w]))] : [];
 }

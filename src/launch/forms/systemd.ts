@@ -23,11 +23,12 @@ export const systemd: TextForm = {
   form: 'systemd',
   names: /\.(?:service|container)$|\.(?:service|container)\.d[\\/][^\\/]+\.conf$|(?:^|[\\/])override\.conf$/i,
   recognises: () => false,
-  read: (reading) => {
-    if (!mentionsEngine(reading.text, reading.engines) && !/\bOLLAMA_|\bLLAMA_ARG_/.test(reading.text)) {
+  fences: ['systemd', 'ini', 'service', 'unit', 'desktop'],
+  read: (reading, text) => {
+    if (!mentionsEngine(text.text, reading.engines) && !/\bOLLAMA_|\bLLAMA_ARG_/.test(text.text)) {
       return;
     }
-    const sections = readIni(reading.text, { continued: true });
+    const sections = readIni(text, { continued: true });
     for (const section of sections.filter((s) => s.name === 'Service' || s.name === 'Container')) {
       readSection(reading, { ...section, settings: section.settings.map(inUnit) });
     }
@@ -37,7 +38,7 @@ export const systemd: TextForm = {
 /** How a line of a unit is written. */
 const inUnit = (s: IniSetting): IniSetting => ({
   ...s,
-  value: { ...s.value, layers: [{ kind: 'systemd', range: s.value.extent }] },
+  value: { ...s.value, layers: [...s.value.layers, { kind: 'systemd', range: s.value.extent }] },
 });
 
 function readSection(reading: Reading, section: IniSection): void {

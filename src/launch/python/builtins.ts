@@ -2,6 +2,7 @@
 import type { Node } from 'web-tree-sitter';
 import type { Layer } from '../launch';
 import { type Mapped, part, rangeOf } from '../text/mapped';
+import { type Replacement, replaceIn } from '../text/replace';
 import { splitWords } from '../words/split';
 import { joinedTexts, type Program, variable } from './program-values';
 import { asOption, asText, type Given, type Placed, plain, textValue, unknown, unknownIn, type Value } from './values';
@@ -44,6 +45,12 @@ const asNumber: Known = (_p, call) => {
     : undefined;
 };
 
+/** What a class's field holds unless one is made with another. */
+const fieldDefault: Known = (_p, { args }) => {
+  const said = args.keywords.find((k) => k.key === 'default') ?? args.positional[0];
+  return said?.value ?? unknown('it is given when the program runs');
+};
+
 const FUNCTIONS: Readonly<Record<string, Known>> = {
   int: asNumber,
   float: asNumber,
@@ -68,11 +75,20 @@ const FUNCTIONS: Readonly<Record<string, Known>> = {
   'shlex.quote': (_p, call) => first(call)?.value,
   'shlex.join': (p, call) => joinedItems(p, call.node, first(call)?.value, ' '),
   'os.path.expanduser': (_p, call) => first(call)?.value,
+  'dataclasses.field': fieldDefault,
+  'pydantic.Field': fieldDefault,
   'json.dumps': (p, call) => {
     const read = first(call) && asOption((first(call) as Placed).value);
     return read && 'value' in read
       ? textValue(JSON.stringify(read.value), p.script, call.node)
       : read && unknown(read.unresolved);
+  },
+  'os.path.join': (p, call) => joinedTexts(p, call.node, call.args.positional, '/'),
+  len: (_p, call) => {
+    const value = first(call)?.value;
+    return value?.kind === 'list' && value.items.every((i) => i.maybe === undefined && i.value.kind !== 'unknown')
+      ? plain(value.items.length)
+      : undefined;
   },
   min: (_p, call) => chosen(call, Math.min),
   max: (_p, call) => chosen(call, Math.max),
@@ -102,7 +118,8 @@ type Method = (p: Program, call: Call, object: Placed) => Value | undefined;
 const METHODS: Readonly<Record<string, Method>> = {
   join: (p, call, { value: of }) => joinedItems(p, call.node, first(call)?.value, asText(of) ?? ' '),
   split: (_p, call, object) =>
-    object.value.kind === 'text' && call.args.positional.length === 0 ? wordsIn(object) : undefined,
+    object.value.kind === 'text' && call.args.positional.length === 0 ? wordsIn(object) : splitAt(call, object),
+  format: (_p, call, object) => formatted(call, object),
   strip: (_p, call, { value: of }) =>
     of.kind === 'text' && call.args.positional.length === 0 ? { kind: 'text', text: trimmed(of.text) } : undefined,
   copy: (_p, _call, { value: of }) => of,
@@ -120,6 +137,66 @@ const METHODS: Readonly<Record<string, Method>> = {
   parse_args: (_p, _call, { value: of }) => (of.kind === 'parser' ? of : undefined),
 };
 
+/** `"0,1".split(",")`. */
+function splitAt(call: Call, { value, range, layers }: Placed): Value | undefined {
+  const by = first(call) && asText((first(call) as Placed).value);
+  if (value.kind !== 'text' || unknownIn(value) !== undefined || !by || call.args.positional.length > 1) {
+    return undefined;
+  }
+  let at = 0;
+  const items = value.text.text.split(by).map((piece): Placed => {
+    const text = part(value.text, at, at + piece.length);
+    at += piece.length + by.length;
+    return { value: { kind: 'text', text }, range, layers, literal: false };
+  });
+  return { kind: 'list', items };
+}
+
+/** `"--model {} --port {port}".format(m, port=1)`; with a way of writing after a colon it is not followed. */
+function formatted(call: Call, { value }: Placed): Value | undefined {
+  if (value.kind !== 'text') {
+    return undefined;
+  }
+  let next = 0;
+  const text = replaceIn(value.text, /\{\{|\}\}|\{(\w*)([!:][^{}]*)?\}/g, ([whole, name, way]): Replacement => {
+    if (name === undefined) {
+      return { text: whole[0] as string };
+    }
+    const { positional, keywords } = call.args;
+    const said = /\D/.test(name)
+      ? keywords.find((k) => k.key === name)
+      : positional[name === '' ? next++ : Number(name)];
+    return said && way === undefined
+      ? replacementOf(said.value)
+      : { unresolved: `${whole} is filled in when the program runs` };
+  });
+  return { kind: 'text', text };
+}
+
+/** `"--model %s --port %d" % (m, 1)`. */
+export function percentFormatted(text: Mapped, value: Value): Value {
+  const values = value.kind === 'list' ? value.items.map((i) => i.value) : [value];
+  let next = 0;
+  const filled = replaceIn(text, /%%|%[sdi]|%\S/g, ([whole]): Replacement => {
+    if (whole === '%%') {
+      return { text: '%' };
+    }
+    const said = /^%[sdi]$/.test(whole) ? values[next++] : undefined;
+    return said ? replacementOf(said) : { unresolved: `${whole} is filled in when the program runs` };
+  });
+  return { kind: 'text', text: filled };
+}
+
+function replacementOf(value: Value): Replacement {
+  const text = asText(value);
+  const unresolved = unknownIn(value) ?? (text === undefined ? 'it is made when the program runs' : undefined);
+  return unresolved !== undefined
+    ? { unresolved }
+    : value.kind === 'text'
+      ? { mapped: value.text }
+      : { text: text ?? '' };
+}
+
 function trimmed(m: Parameters<typeof part>[0]): ReturnType<typeof part> {
   const from = m.text.length - m.text.trimStart().length;
   return part(m, from, Math.max(from, m.text.trimEnd().length));
@@ -135,8 +212,12 @@ function addArgument(of: Value, args: Given): void {
     return;
   }
   const key = (dest && asText(dest.value)) ?? long.replace(/^-+/, '').replaceAll('-', '_');
+  const action = args.keywords.find((k) => k.key === 'action');
+  const stores = /^store_(true|false)$/.exec((action && asText(action.value)) ?? '')?.[1];
   if (value) {
     of.defaults.set(key, value);
+  } else if (action && stores !== undefined) {
+    of.defaults.set(key, { ...action, value: { kind: 'plain', value: stores === 'false', asked: true } });
   } else {
     const value = unknown(`${long} is what the program is called with`);
     of.defaults.set(key, { value, range: { start: 0, end: 0 }, layers: [], literal: false });

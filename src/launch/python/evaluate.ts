@@ -1,7 +1,7 @@
 /** Expressions of a program, as far as they can be known without running it. */
 import type { Node } from 'web-tree-sitter';
 import { type Mapped, rangeOf } from '../text/mapped';
-import { callValue } from './builtins';
+import { callValue, percentFormatted } from './builtins';
 import { joinedTexts, type Program, variable } from './program-values';
 import { lookUp } from './scope';
 import { contentOf, stringLayer, stringValue } from './strings';
@@ -299,6 +299,16 @@ function binary(p: Program, node: Node): Value {
   if (operator === '+' && (a.kind === 'text' || b.kind === 'text')) {
     return joinedTexts(p, node, [place(p, left), place(p, right)]);
   }
+  if (operator === '%' && a.kind === 'text') {
+    return percentFormatted(a.text, b);
+  }
+  if (operator === '/' && isPath(a)) {
+    return {
+      kind: 'made',
+      path: a.path,
+      given: { positional: [joinedPath(p, node, place(p, left), place(p, right))], keywords: [] },
+    };
+  }
   if (operator === '|' && a.kind === 'map' && b.kind === 'map') {
     return { kind: 'map', entries: [...a.entries, ...b.entries] };
   }
@@ -306,11 +316,22 @@ function binary(p: Program, node: Node): Value {
   return why ?? unknown(`${shortened(node.text)} is computed when the program runs`);
 }
 
+const isPath = (v: Value): v is Value & { readonly kind: 'made' } => v.kind === 'made' && /(?:^|\.)Path$/.test(v.path);
+
+/** `Path("/models") / "x.gguf"`. */
+function joinedPath(p: Program, node: Node, ...parts: readonly Placed[]): Placed {
+  const value = joinedTexts(p, node, parts, '/');
+  return { value, range: nodeRange(p.script, node), layers: [], literal: false };
+}
+
 /** `os.environ.get("X") or "default"`. */
 function either(p: Program, node: Node): Value {
   const [left, right] = [node.childForFieldName('left'), node.childForFieldName('right')];
   const [a, b] = [left && evaluate(p, left), right && evaluate(p, right)];
   if (node.childForFieldName('operator')?.text === 'or' && a && b) {
+    if (a.kind === 'plain' && a.asked) {
+      return unknown(`${shortened(node.text)} is known when the program runs`);
+    }
     const empty =
       (a.kind === 'unknown' && a.environment) ||
       (a.kind === 'plain' && !a.value) ||
@@ -327,7 +348,7 @@ function conditional(p: Program, node: Node): Value {
   if (!yes || !no) {
     return unknown(reason);
   }
-  if (condition?.kind === 'plain') {
+  if (condition?.kind === 'plain' && !condition.asked) {
     return condition.value ? yes : no;
   }
   const maybe = (list: readonly Placed[]): Value => ({
@@ -339,6 +360,22 @@ function conditional(p: Program, node: Node): Value {
   }
   const same = asText(yes) !== undefined && asText(yes) === asText(no);
   return same ? yes : unknown(reason);
+}
+
+/** What `__init__` sets is the class's own from then on; without one (a dataclass) the words set its fields. */
+function made(p: Program, of: Value & { readonly kind: 'class' }, args: Given): Value {
+  const init = of.members.names.get('__init__');
+  if (init?.kind === 'function') {
+    p.enter(init, args, '__init__');
+    return of;
+  }
+  const fields = [...of.members.names].filter(([, v]) => v.kind !== 'function').map(([name]) => name);
+  const positional = args.positional.flatMap((a, i) =>
+    fields[i] === undefined ? [] : [[fields[i], a.value] as const],
+  );
+  const given = [...positional, ...args.keywords.map((k) => [k.key, k.value] as const)];
+  const names = given.length === 0 ? of.members.names : new Map([...of.members.names, ...given]);
+  return { ...of, members: { ...of.members, names } };
 }
 
 function call(p: Program, node: Node): Value {
@@ -358,7 +395,7 @@ function call(p: Program, node: Node): Value {
     return p.enter(of, args, fn.text);
   }
   if (of?.kind === 'class') {
-    return of;
+    return made(p, of, args);
   }
   const known = callValue(p, { node, fn, path, args, place: (n) => place(p, n) });
   if (known) {

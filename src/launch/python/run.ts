@@ -2,7 +2,7 @@
 import type { Node } from 'web-tree-sitter';
 import { evaluate, given, place } from './evaluate';
 import type { Program } from './program-values';
-import { assign, change, mergeScopes, newScope, type Scope } from './scope';
+import { assign, change, lookUp, mergeScopes, newScope, type Scope } from './scope';
 import { asText, type Given, type MapEntry, nodeRange, type Placed, plain, unknown, type Value } from './values';
 
 export interface Runner extends Program {
@@ -145,6 +145,10 @@ function expression(r: Runner, node: Node): void {
 
 function assignment(r: Runner, node: Node): void {
   const [left, right] = [node.childForFieldName('left'), node.childForFieldName('right')];
+  if (left && !right && node.childForFieldName('type')) {
+    // A field of a class that is given when one is made.
+    r.scope.names.set(left.text, lookUp(r.scope, left.text) ?? unknown(`${left.text} is given when the program runs`));
+  }
   if (!left || !right) {
     return;
   }
@@ -294,7 +298,8 @@ function aside(r: Runner, act: () => void): ReadonlyMap<string, Value> {
 
 function branches(r: Runner, node: Node): void {
   const condition = node.childForFieldName('condition');
-  const known = condition ? evaluate(r, condition) : unknown('it is empty');
+  const read = condition ? evaluate(r, condition) : unknown('it is empty');
+  const known = read.kind === 'plain' && read.asked ? unknown('it is what the program is called with') : read;
   const otherwise = node.childrenForFieldName('alternative');
   if ((condition && /__name__|TYPE_CHECKING/.test(condition.text)) || (known.kind === 'plain' && known.value)) {
     body(r, node, 'consequence');
@@ -440,8 +445,14 @@ function parameters(r: Runner, node: Node, args: Given | undefined): void {
   const all =
     node.childForFieldName('parameters')?.namedChildren.filter((n) => n !== null && n.type !== 'comment') ?? [];
   let index = 0;
+  const named = new Set<string>();
   for (const parameter of all as readonly Node[]) {
     const name = parameter.childForFieldName('name')?.text ?? parameter.namedChild(0)?.text ?? parameter.text;
+    if (parameter.type === 'dictionary_splat_pattern' && args) {
+      const entries = args.keywords.filter((k) => !named.has(k.key));
+      assign(r.scope, name, { kind: 'map', entries, ...(args.open === undefined ? {} : { open: args.open }) });
+    }
+    named.add(name);
     if (name === 'self' || name === 'cls' || /splat|separator/.test(parameter.type)) {
       continue;
     }

@@ -7,7 +7,8 @@ import type { Scope } from './scope';
 
 export type Value =
   | { readonly kind: 'text'; readonly text: Mapped }
-  | { readonly kind: 'plain'; readonly value: number | boolean | null }
+  /** `asked`: the program's caller may say otherwise, and what depends on it goes both ways. */
+  | { readonly kind: 'plain'; readonly value: number | boolean | null; readonly asked?: true }
   | { readonly kind: 'list'; readonly items: readonly Placed[] }
   | { readonly kind: 'map'; readonly entries: readonly MapEntry[]; readonly open?: string }
   /** An object made by a call of something imported: `KvCacheConfig(…)`. */

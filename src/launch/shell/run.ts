@@ -3,7 +3,7 @@ import type { Node } from 'web-tree-sitter';
 import type { Mapped } from '../text/mapped';
 import { addPart, builder, finish, rangeOf } from '../text/mapped';
 import type { Variable } from '../words/variable';
-import { copyScope, mergeScopes, type Scope, type Value } from './scope';
+import { callersWord, copyScope, isCallers, mergeScopes, type Scope, type Value } from './scope';
 import { expandText, expandWord } from './words';
 
 export interface Command {
@@ -169,9 +169,13 @@ function loop(run: Run, node: Node): void {
   const scope = copyScope(run.scope);
   if (variable !== undefined) {
     const only = values.length === 1 ? values[0] : undefined;
-    const value: Value = only
-      ? { kind: 'text', text: only }
-      : { kind: 'unknown', reason: `${variable} takes several values in a loop` };
+    // `for arg`, `for arg in "$@"`.
+    const given = values.length === 0 || (only !== undefined && isCallers({ kind: 'text', text: only }));
+    const value: Value = given
+      ? { kind: 'unknown', reason: callersWord('@') }
+      : only
+        ? { kind: 'text', text: only }
+        : { kind: 'unknown', reason: `${variable} takes several values in a loop` };
     scope.variables.set(variable, value);
   }
   const body = node.childForFieldName('body');

@@ -13,6 +13,16 @@ export interface Scope {
   positional: readonly Mapped[] | undefined;
 }
 
+/** Why a word that the script's caller gives cannot be known. */
+export const callersWord = (name: string): string => `$${name} ${FROM_CALLER}`;
+const FROM_CALLER = 'is what the script is called with';
+
+/** Nothing but what the caller gives. */
+export function isCallers(v: Value): boolean {
+  const reason = v.kind === 'unknown' ? v.reason : v.kind === 'text' ? unresolvedIn(v.text) : undefined;
+  return reason?.endsWith(FROM_CALLER) === true;
+}
+
 export const newScope = (): Scope => ({ variables: new Map(), exported: new Set(), positional: undefined });
 
 export const copyScope = (s: Scope): Scope => ({
@@ -36,13 +46,18 @@ export function mergeScopes(into: Scope, branches: readonly Scope[]): void {
   }
 }
 
-/** A variable set only where it was not set before (`if [ -z "$X" ]`) is a default. */
+/**
+ * A variable set only where it was not set before (`if [ -z "$X" ]`) is a default, and so is the one that the caller may
+ * replace (`--model) MODEL="$2"`), as in `${1:-x}`.
+ */
 function mergeValues(name: string, values: readonly (Value | undefined)[]): Value {
-  const known = values.filter((v) => v !== undefined);
+  const all = values.filter((v) => v !== undefined);
+  const own = all.filter((v) => !isCallers(v));
+  const known = own.length > 0 && own.every((v) => v.kind !== 'unknown') ? own : all;
   const [first, ...others] = known;
   const reason = `${name} is set differently in branches`;
   if (first && others.every((v) => sameValue(first, v))) {
-    const isMaybe = known.length < values.length && holdsOptions(first);
+    const isMaybe = all.length < values.length && holdsOptions(first);
     return isMaybe ? maybeFrom(first, 0, `${name} gets this in one branch only`) : first;
   }
   const longest = [...known].sort((a, b) => lengthOf(b) - lengthOf(a))[0];

@@ -5,6 +5,7 @@ import { readEnvFile } from '../env-file';
 import type { Form, Launch, Layer, TextRange } from '../launch';
 import type { Reading } from '../reading';
 import { asText, type Mapped, part, rangeOf, unresolvedIn } from '../text/mapped';
+import { type Replacement, replaceIn } from '../text/replace';
 import type { Lookup } from '../words/expand';
 import { batchHint } from '../words/slurm';
 import {
@@ -71,12 +72,18 @@ export function readShell(reading: Reading, script: Mapped, place: ScriptPlace, 
   read({ reading, script, place, around: { ...around, hardware }, depth: 0 }, newScope());
 }
 
+/** `# a remark` in backticks among words: the grammar takes it for a comment that does not end. */
+const INLINE_COMMENT = /`#[^`\n]*`/g;
+
 function read(c: Context, scope: Scope): void {
   const grammar = c.depth > MAX_DEPTH ? undefined : c.reading.grammar('bash');
   if (grammar === undefined) {
     return;
   }
-  const tree = parseWith(grammar, c.script.text);
+  const tree = parseWith(
+    grammar,
+    c.script.text.replace(INLINE_COMMENT, (comment) => ' '.repeat(comment.length)),
+  );
   if (!tree) {
     c.reading.problem('Shell: this text is too long, or takes too long, and was not read', c.script.extent);
     return;
@@ -103,6 +110,7 @@ function readCommand(c: Context, command: Command): void {
   notePins(c, command.words);
   const found = findStart(command.words, c.reading.engines);
   if (!found) {
+    readProgram(c, command);
     return;
   }
   const here = withSurroundings(c, command, found);
@@ -114,6 +122,17 @@ function readCommand(c: Context, command: Command): void {
   const place = { ...c.place, range, title: command.title ?? c.place.title };
   read({ ...c, script: asText(here.script), place, around: here, depth: c.depth + 1 }, newScope());
 }
+
+/** `python -c "from vllm import LLM; …"`. */
+function readProgram(c: Context, { words }: Command): void {
+  const at = words.findIndex((w) => w.text === '-c');
+  const program = words[at + 1];
+  if (at > 0 && program && /^(?:\S*\/)?python[\d.]*(?: -\w)*$/.test(textOf(words.slice(0, at)))) {
+    c.reading.fenced('python', asText(program), c.place.form, c.place.title);
+  }
+}
+
+const textOf = (words: readonly Mapped[]): string => words.map((w) => w.text).join(' ');
 
 function notePins(c: Context, words: readonly Mapped[]): void {
   for (const word of words.filter((w) => w.text.includes('=='))) {
@@ -165,15 +184,55 @@ function readHeredoc(c: Context, heredoc: Heredoc): void {
   if (/\.ya?ml$/.test(heredoc.path ?? '') && /^(?:services|apiVersion):/m.test(body.text)) {
     c.reading.fenced('yaml', body, c.place.form, c.place.title);
   }
-  if (heredoc.path === undefined && PYTHON_INPUT.test(heredoc.words.map((w) => w.text).join(' '))) {
+  if (heredoc.path === undefined && PYTHON_INPUT.test(textOf(heredoc.words))) {
     c.reading.fenced('python', body, c.place.form, c.place.title);
+  }
+  const language = languageOf(heredoc.path ?? '', body.text);
+  if (language !== undefined) {
+    c.reading.fenced(language, heredoc.literal ? body : filled(body, heredoc.scope), c.place.form, c.place.title);
   }
   const script = /^#!.*sh\b/.test(body.text) || /\.(?:ba)?sh$/.test(heredoc.path ?? '');
   if (script || (heredoc.path === undefined && heredoc.words.some((w) => RUNS_INPUT.test(w.text)))) {
     // Where the delimiter is not quoted, the outer shell fills in its variables first.
-    read({ ...c, script: body, depth: c.depth + 1 }, heredoc.literal ? newScope() : copyScope(heredoc.scope));
+    const inner = heredoc.literal ? body : filled(body, heredoc.scope);
+    read({ ...c, script: inner, depth: c.depth + 1 }, newScope());
   }
 }
+
+/** A file of another form that the script writes: a unit, a Modelfile, a program. */
+function languageOf(path: string, text: string): string | undefined {
+  if (
+    /\.service$|\.service\.d\/[^/]*\.conf$/.test(path) ||
+    (/^\[Service\]/m.test(text) && /^(?:ExecStart|Environment)=/m.test(text))
+  ) {
+    return 'systemd';
+  }
+  if (/(?:^|\/)modelfile[^/]*$|\.modelfile$/i.test(path)) {
+    return 'modelfile';
+  }
+  return /(?:^|\/)Dockerfile[^/]*$/.test(path) ? 'dockerfile' : /\.py$/.test(path) ? 'python' : undefined;
+}
+
+const REFERENCE = /\\([$`\\])|\\\r?\n|\$\{(\w+)\}|\$(\w+)|\$\{(\w+):?-([^{}$]*)\}|(\$\([^()]*\)|\$\{[^}]*\}|`[^`]*`)/g;
+
+/** The body as the shell writes it, its variables filled in. */
+const filled = (body: Mapped, scope: Scope): Mapped =>
+  replaceIn(body, REFERENCE, ([whole, escaped, braced, bare, withDefault, fallback = '', other]): Replacement => {
+    const name = braced ?? bare ?? withDefault;
+    const value = name === undefined ? undefined : scope.variables.get(name);
+    if (escaped !== undefined) {
+      return { text: escaped };
+    }
+    if (name === undefined) {
+      return other === undefined ? { text: ' ' } : { unresolved: `${other} is known when the script runs` };
+    }
+    if (value?.kind === 'text') {
+      return { mapped: value.text };
+    }
+    return withDefault !== undefined && !value
+      ? { text: fallback }
+      : { unresolved: value?.kind === 'unknown' ? value.reason : `${whole} is not set in this file` };
+  });
 
 function heredocBody(c: Context, heredoc: Heredoc): Mapped {
   const body = part(c.script, heredoc.from, heredoc.to);

@@ -9,13 +9,14 @@ import {
   builder,
   finish,
   type Mapped,
+  part,
   rangeOf,
   type Span,
   segmentAt,
   unresolvedIn,
 } from '../text/mapped';
 import { evaluate } from '../words/arithmetic';
-import type { Scope, Value } from './scope';
+import { callersWord, isCallers, type Scope, type Value } from './scope';
 
 export interface WordContext {
   /** The script; node offsets count in its decoded text. */
@@ -212,7 +213,7 @@ function addEscaped(
 /** `name` without `$` and braces. */
 function addReference(sink: Sink, node: Node, name: string, span: Span | undefined): void {
   if (name === '@' || name === '*') {
-    addWords(sink, node, sink.scope.positional, span, `$${name} is what the script is called with`);
+    addWords(sink, node, sink.scope.positional, span, callersWord(name));
     return;
   }
   addValue(sink, node, variableValue(sink.scope, name), span);
@@ -221,9 +222,10 @@ function addReference(sink: Sink, node: Node, name: string, span: Span | undefin
 function variableValue(scope: Scope, name: string): Value {
   if (/^\d+$/.test(name)) {
     const word = name === '0' ? undefined : scope.positional?.[Number(name) - 1];
-    return word
-      ? { kind: 'text', text: word }
-      : { kind: 'unknown', reason: `$${name} is what the script is called with` };
+    return word ? { kind: 'text', text: word } : { kind: 'unknown', reason: callersWord(name) };
+  }
+  if (name === 'OPTARG') {
+    return { kind: 'unknown', reason: callersWord(name) };
   }
   return scope.variables.get(name) ?? { kind: 'unknown', reason: `${name} is not set in this file` };
 }
@@ -322,7 +324,8 @@ function addExpansion(sink: Sink, node: Node, span: Span | undefined): void {
   }
   const operator = /^:?[-=+?]/.exec(rest)?.[0] ?? '';
   if (operator === '' && rest !== '') {
-    addUnknown(sink, node, `${text} changes ${name}`, span);
+    const before = variableValue(sink.scope, name);
+    addUnknown(sink, node, isCallers(before) ? callersWord(name) : `${text} changes ${name}`, span);
     return;
   }
   const set = isSet(sink.scope, name);
@@ -345,8 +348,34 @@ function addExpansion(sink: Sink, node: Node, span: Span | undefined): void {
     return;
   }
   const value = variableValue(sink.scope, name);
-  const word = index !== undefined && value.kind === 'array' ? value.words[Number(index)] : undefined;
-  addValue(sink, node, word ? { kind: 'text', text: word } : value, span);
+  addValue(
+    sink,
+    node,
+    index === undefined || value.kind !== 'array' ? value : elementOf(sink, node, value.words, index),
+    span,
+  );
+}
+
+/** By number, by a variable that holds one, or by the key of `([key]=value …)`. */
+function elementOf(c: WordContext, node: Node, words: readonly Mapped[], index: string): Value {
+  const plain = index.replace(/^["']|["']$/g, '');
+  const variable = /^\$\{?(\w+)\}?$/.exec(plain)?.[1];
+  const named = variable === undefined ? undefined : variableValue(c.scope, variable);
+  if (named?.kind === 'unknown') {
+    return named;
+  }
+  const key = named?.kind === 'text' ? named.text.text : plain;
+  const unresolved = named?.kind === 'text' ? unresolvedIn(named.text) : undefined;
+  if (unresolved !== undefined) {
+    return { kind: 'unknown', reason: unresolved };
+  }
+  const head = `[${key}]=`;
+  const keyed = words.find((w) => w.text.startsWith(head));
+  if (keyed) {
+    return { kind: 'text', text: part(keyed, head.length, keyed.text.length) };
+  }
+  const word = /^-?\d+$/.test(key) ? words.at(Number(key)) : undefined;
+  return word ? { kind: 'text', text: word } : { kind: 'unknown', reason: `${node.text} is not set in this file` };
 }
 
 function addAll(sink: Sink, node: Node, name: string, span: Span | undefined): void {

@@ -3,7 +3,7 @@
  * no continued lines and no key without a value, and units have both.
  */
 import type { TextRange } from '../launch';
-import { addExact, addUnit, builder, finish, type Mapped } from './mapped';
+import { addPart, addUnit, builder, finish, type Mapped, plainText, rangeOf } from './mapped';
 
 export interface IniSection {
   /** Empty for what stands before the first heading. */
@@ -34,7 +34,10 @@ export interface IniStyle {
 /** More lines than this no such file has. */
 const MOST_LINES = 200_000;
 
-export function readIni(text: string, style: IniStyle): readonly IniSection[] {
+/** Of a whole text, or of a part of one. */
+export function readIni(given: string | Mapped, style: IniStyle): readonly IniSection[] {
+  const m = typeof given === 'string' ? plainText(given, 0, given.length) : given;
+  const { text } = m;
   const lines = [...linesIn(text)].slice(0, MOST_LINES);
   const sections: { name: string; nameRange: TextRange; range: TextRange; settings: IniSetting[] }[] = [
     { name: '', nameRange: { start: 0, end: 0 }, range: { start: 0, end: 0 }, settings: [] },
@@ -46,8 +49,9 @@ export function readIni(text: string, style: IniStyle): readonly IniSection[] {
     const heading = /^[ \t\uFEFF]*\[([^\]\n]*)\]/.exec(written);
     if (heading) {
       const start = line.start + written.indexOf('[') + 1;
-      const nameRange = { start, end: start + (heading[1] as string).length };
-      const range = { start: start - 1, end: nameRange.end + 1 };
+      const end = start + (heading[1] as string).length;
+      const nameRange = rangeOf(m, start, end);
+      const range = rangeOf(m, start - 1, end + 1);
       sections.push({ name: (heading[1] as string).trim(), nameRange, range, settings: [] });
       continue;
     }
@@ -58,7 +62,7 @@ export function readIni(text: string, style: IniStyle): readonly IniSection[] {
     while (style.continued && goesOn(text, lines[i] as TextRange) && i + 1 < lines.length) {
       i = nextLine(text, lines, i);
     }
-    const setting = settingIn(text, lines.slice(from, i + 1), style);
+    const setting = settingIn(m, lines.slice(from, i + 1), style);
     if (setting) {
       current.settings.push(setting);
       current.range = { start: current.range.start, end: setting.range.end };
@@ -91,7 +95,8 @@ function nextLine(text: string, lines: readonly TextRange[], at: number): number
 
 const slice = (text: string, r: TextRange): string => text.slice(r.start, r.end);
 
-function settingIn(text: string, lines: readonly TextRange[], style: IniStyle): IniSetting | undefined {
+function settingIn(m: Mapped, lines: readonly TextRange[], style: IniStyle): IniSetting | undefined {
+  const { text } = m;
   const first = lines[0] as TextRange;
   const match = /^([ \t\uFEFF]*(?:export[ \t]+)?)([^\s=:#;[\]"'\\][^\s=]*)[ \t]*=/.exec(slice(text, first));
   if (!match) {
@@ -102,24 +107,25 @@ function settingIn(text: string, lines: readonly TextRange[], style: IniStyle): 
   const b = builder();
   lines.forEach((line, i) => {
     const from = i === 0 ? first.start + match[0].length : line.start;
-    addLine(text, { start: from, end: line.end }, i + 1 < lines.length, style, b);
+    addLine(m, { start: from, end: line.end }, i + 1 < lines.length, style, b);
   });
-  const start = b.segments[0]?.start ?? first.start + match[0].length;
+  const valueAt = first.start + match[0].length;
+  const start = b.segments[0]?.start ?? rangeOf(m, valueAt - 1, valueAt).end;
   const extent = { start, end: b.segments.at(-1)?.end ?? start };
   if (b.segments.length === 0) {
     addUnit(b, '', { start, end: start });
   }
-  const keyRange = { start: keyStart, end: keyStart + key.length };
+  const keyRange = rangeOf(m, keyStart, keyStart + key.length);
   return {
     key,
     keyRange,
-    value: finish(b, [], extent),
-    range: { start: keyStart, end: Math.max(extent.end, keyRange.end) },
+    value: finish(b, m.layers, extent),
+    range: { start: keyRange.start, end: Math.max(extent.end, keyRange.end) },
   };
 }
 
-function addLine(text: string, line: TextRange, more: boolean, style: IniStyle, b: ReturnType<typeof builder>): void {
-  const written = slice(text, line);
+function addLine(m: Mapped, line: TextRange, more: boolean, style: IniStyle, b: ReturnType<typeof builder>): void {
+  const written = slice(m.text, line);
   if (b.segments.length > 0 && /^[ \t]*[;#]/.test(written)) {
     return;
   }
@@ -131,7 +137,8 @@ function addLine(text: string, line: TextRange, more: boolean, style: IniStyle, 
     return;
   }
   if (b.text !== '') {
-    addUnit(b, ' ', { start: line.start, end: line.start + lead });
+    const at = rangeOf(m, line.start + lead, line.start + lead + 1).start;
+    addUnit(b, ' ', { start: at, end: at });
   }
-  addExact(b, body.slice(lead), { start: line.start + lead, end: line.start + body.length });
+  addPart(b, m, line.start + lead, line.start + body.length);
 }

@@ -80,9 +80,9 @@ export const nearer = (outer: HardwareHint, inner: HardwareHint): HardwareHint =
 /** Programs that run the rest of their words as a command; their own flags stand before it. */
 const WRAPPERS = new Set(
   `accelerate apptainer bwrap caffeinate catchsegv chroot command conda dbus-run-session doas env eval exec firejail gosu
-  hatch ionice kubectl mamba micromamba mpiexec mpirun nice nohup nsys ncu numactl nvprof parallel pdm pipenv pixi poetry
-  prime-run prlimit proot ray rye runuser script setarch setsid singularity srun ssh stdbuf strace su sudo systemd-run
-  systemd-inhibit taskset time timeout tini dumb-init torchrun trap unbuffer unshare uv uvx pipx watch xargs then do wsl`.split(
+  hatch ionice kubectl mamba micromamba mpiexec mpirun nice nohup nsys ncu numactl nvprof parallel pdm pipenv pixi pm2 poetry
+  prime-run prlimit proot ray rye runuser screen script setarch setsid singularity srun ssh stdbuf strace su sudo systemd-run
+  systemd-inhibit taskset time timeout tini dumb-init torchrun trap unbuffer unshare uv uvx pipx watch xargs then do tmux wsl`.split(
     /\s+/,
   ),
 );
@@ -188,7 +188,7 @@ function inSif(
 }
 
 /** Programs that hand a word to a shell. */
-const RUNS_TEXT = new Set(['eval', 'ssh', 'su', 'watch', 'script']);
+const RUNS_TEXT = new Set(['eval', 'pm2', 'screen', 'script', 'ssh', 'su', 'tmux', 'watch']);
 
 /** The engine started by the words from `at` on. */
 function startAt(
@@ -202,22 +202,27 @@ function startAt(
     if (asking) {
       return asking;
     }
-    const length = commandLength(words, at, engine) || 0;
+    const length = commandLength(words, at, engine) || commonLength(words, at, engine);
     const count = length || moduleLength(words, at, engine);
     if (count > 0) {
       const rest = words.slice(at + count);
       if (engine.start.otherCommands?.includes(rest[0]?.text ?? '')) {
         return undefined;
       }
-      if (rest.some((w) => w.text === '--help' || w.text === '-h' || w.text === '--version')) {
+      if (asksForHelp(rest)) {
         return undefined;
       }
-      const positionalModel = length > 0 && engine.start.positionalModel;
+      // A module with a sub-command is the command itself.
+      const isCommand = length > 0 || !words[at + count - 1]?.text.includes('.');
+      const positionalModel = isCommand && engine.start.positionalModel;
       return started(around, engine, headRange(words.slice(at, at + count)), rest, positionalModel);
     }
   }
   return undefined;
 }
+
+const asksForHelp = (words: readonly Mapped[]): boolean =>
+  words.some((w) => w.text === '--help' || w.text === '-h' || w.text === '--version');
 
 const PYTHON = /^(?:python[\d.]*|pypy3?)$/;
 
@@ -273,6 +278,13 @@ function commandLength(words: readonly Mapped[], at: number, engine: LaunchEngin
     .filter((c) => c[0] === program && c.every((w, i) => i === 0 || words[at + i]?.text === w))
     .map((c) => c.length);
   return lengths.length === 0 ? 0 : Math.max(...lengths);
+}
+
+/** `./server -m model.gguf`. */
+function commonLength(words: readonly Mapped[], at: number, { start }: LaunchEngine): number {
+  const { commonCommand: common } = start;
+  const isNamed = common !== undefined && basename(words[at]?.text ?? '') === common.name;
+  return isNamed && words.slice(at + 1).some((w) => common.beside.test(w.text)) ? 1 : 0;
 }
 
 /** `python -u -m MODULE`, or the module's file. */
@@ -360,7 +372,14 @@ export function startInImage(
   }
   const engine = around.image?.engine;
   const first = words[0]?.text ?? '';
-  if (entry !== undefined || !engine || !imageWord || engine.start.imageEntry.length === 0 || isProgram(first)) {
+  if (
+    entry !== undefined ||
+    !engine ||
+    !imageWord ||
+    asksForHelp(words) ||
+    engine.start.imageEntry.length === 0 ||
+    isProgram(first)
+  ) {
     return undefined;
   }
   const positionalModel = engine.start.positionalModel && !engine.start.imageEntry.includes('-m');

@@ -65,6 +65,8 @@ const LLAMA_CPP_PYTHON: PythonCall = {
 export const LLAMA_CPP_START: StartWords = {
   names: ['llama-server', 'llama.cpp', 'llama_cpp'],
   commands: [['llama-server']],
+  // Its name until June 2024 (llama.cpp pull request 7809).
+  commonCommand: { name: 'server', beside: /\.gguf\b|\bggml[\w.-]*\.bin\b/i },
   modules: [],
   images: [/(?:^|\/)(?:ggml-org|ggerganov)\/llama\.cpp$/i, /(?:^|\/)llama-server(?:-[a-z0-9.]+)*$/i],
   imageVersion: /(?:^|-)(b\d{3,6}|v?\d+\.\d+(?:\.\d+)?)$/i,
