@@ -7,6 +7,7 @@ import { linesOf } from './lines';
 import type { Draft, Reading } from './reading';
 import { settingOf } from './setting';
 import { layersOf, type Mapped, rangeOf, unresolvedIn } from './text/mapped';
+import { unknownIn } from './text/placeholder';
 import { type Arguments, type ArgumentWords, readArguments } from './words/arguments';
 import { overrideInsertion, variableInsertion, wordInsertion } from './words/insertion';
 import type { Start } from './words/start';
@@ -102,7 +103,7 @@ function environmentOptions(
       return [];
     }
     const range = rangeOf(value);
-    const unresolved = unresolvedIn(value);
+    const unresolved = unknownIn(value);
     const read = unresolved === undefined ? readOptionValue(spec, value.text) : { unresolved };
     const raw = reading.text.slice(range.start, range.end);
     const layers = layersOf(value, 0, value.text.length, false);

@@ -5,6 +5,7 @@ import type { LaunchEngine } from './engines';
 import type { Launch, LaunchOption } from './launch';
 import type { Lines } from './lines';
 import { rangeOf, unit, unresolvedIn } from './text/mapped';
+import { unknownIn } from './text/placeholder';
 import { expandCompose, type Lookup } from './words/expand';
 import type { YamlDocument } from './yaml/document';
 import { plainValue, pythonText, pythonValue, scalarPythonText } from './yaml/python';
@@ -76,7 +77,7 @@ function readEntry(c: Context, e: Entry, section: string): readonly LaunchOption
   const found = findOption(engine.options, written.startsWith('-') ? written : `--${written}`);
   const line = lines.line(nameRange.start);
   const base = { name: written.replaceAll('_', '-'), range: nameRange, nameRange, origin: 'file' as const, line };
-  const read = lookup ? filledIn(writtenIn(doc, e), lookup) : writtenIn(doc, e);
+  const read = lookup ? filledIn(writtenIn(doc, e, lookup), lookup) : writtenIn(doc, e, undefined);
   const placed = { ...base, ...read.place };
   const { unresolved } = read;
   if (found && 'ambiguous' in found) {
@@ -149,7 +150,7 @@ interface Written {
   readonly place: Pick<LaunchOption, 'raw' | 'range' | 'valueRange' | 'layers'>;
 }
 
-function writtenIn(doc: YamlDocument, e: Entry): Written {
+function writtenIn(doc: YamlDocument, e: Entry, lookup: Lookup | undefined): Written {
   const nameRange = rangeOf(scalarText(doc, e.keyNode));
   const node = e.value;
   const value = toValue(doc, node, { depth: 0, left: MAX_NODES });
@@ -158,7 +159,7 @@ function writtenIn(doc: YamlDocument, e: Entry): Written {
     return { value, text, place: { raw: '', range: nameRange } };
   }
   const scalar = isScalar(node) ? scalarText(doc, node, 'yaml-typed') : undefined;
-  const unresolved = scalar && doc.template ? unresolvedIn(scalar) : undefined;
+  const unresolved = scalar && (lookup ? unresolvedIn(scalar) : unknownIn(scalar));
   const valueRange = scalar ? rangeOf(scalar) : nodeRange(doc, node);
   const end = { ...valueRange, end: trimmedEnd(doc.text, valueRange.start, valueRange.end) };
   const range = end.start >= nameRange.start ? { start: nameRange.start, end: end.end } : nameRange;

@@ -4,7 +4,7 @@ import { serversOf } from './clients';
 import { withDirectives } from './directive';
 import type { LaunchEngine } from './engines';
 import { FORMS } from './forms';
-import { baseName, type FormReader, type TextForm, type YamlForm } from './forms/form';
+import { baseName, type FormReader, type TextForm, withoutTemplateEnding, type YamlForm } from './forms/form';
 import type { Launch, ReadInput, ReadResult, TextRange } from './launch';
 import { remembered } from './memory';
 import { mentionsEngine } from './mentions';
@@ -72,7 +72,8 @@ const isYaml = (f: FormReader): f is YamlForm => f.kind === 'yaml';
 const isText = (f: FormReader): f is TextForm => f.kind === 'text';
 
 function readForms(reading: Reading & Collected): void {
-  const { name, form } = reading.input;
+  const { form } = reading.input;
+  const name = withoutTemplateEnding(reading.input.name);
   const given = FORMS.find((f) => f.form === form);
   const text = given ? (isText(given) ? given : undefined) : FORMS.filter(isText).find((f) => f.names.test(name));
   if (text) {
@@ -137,7 +138,7 @@ const HEAD = 8192;
 const MOST_ERRORS = 20;
 
 function readYaml(reading: Reading & Collected, given: YamlForm | undefined): void {
-  const named = FORMS.filter(isYaml).find((f) => f.names?.test(reading.input.name));
+  const named = FORMS.filter(isYaml).find((f) => f.names?.test(withoutTemplateEnding(reading.input.name)));
   const { ranges, cut } = documentsOf(reading.text);
   const found = ranges.flatMap((range) => {
     const form = given ?? named ?? recogniseYaml(reading, range);

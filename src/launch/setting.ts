@@ -3,7 +3,8 @@ import { findOption, type OptionReading, type OptionSpec, readOptionValue } from
 import type { LaunchEngine } from './engines';
 import type { LaunchOption, TextRange } from './launch';
 import type { Reading } from './reading';
-import { layersOf, type Mapped, rangeOf, unresolvedIn } from './text/mapped';
+import { layersOf, type Mapped, rangeOf } from './text/mapped';
+import { unknownIn } from './text/placeholder';
 
 export interface Pair {
   readonly keyRange: TextRange;
@@ -22,14 +23,14 @@ export function settingOf(reading: Reading, engine: LaunchEngine, pair: Pair): L
   }
   const { spec } = found;
   const name = found.path ? `${spec.name}.${found.path.join('.')}` : spec.name;
-  const unresolved = unresolvedIn(pair.value);
+  const unresolved = unknownIn(pair.value);
   const read = unresolved === undefined ? readIn(spec, pair.value.text, found.negated) : { unresolved };
   return placed(reading, { name, spec }, pair, read);
 }
 
 /** The same for a key that is no option: it may be one of a version not known here. */
 export function unknownSetting(reading: Reading, name: string, pair: Pair): LaunchOption {
-  const unresolved = unresolvedIn(pair.value);
+  const unresolved = unknownIn(pair.value);
   return placed(reading, { name }, pair, unresolved === undefined ? { value: pair.value.text } : { unresolved });
 }
 

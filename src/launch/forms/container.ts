@@ -6,6 +6,7 @@ import type { Form, HardwareHint, Insertion, Launch, LaunchOption } from '../lau
 import type { Reading } from '../reading';
 import { readScript } from '../shell/script';
 import { asMaybe, type Mapped, rangeOf, unresolvedIn } from '../text/mapped';
+import { unknownIn } from '../text/placeholder';
 import { expandKubernetes, type Lookup } from '../words/expand';
 import { type Image, readImage } from '../words/image';
 import { VARIABLE } from '../words/insertion';
@@ -29,6 +30,8 @@ export interface Container {
   readonly hardware: HardwareHint;
   /** Texts of `configMapKeyRef` and `envFrom`, where the file has the ConfigMap. */
   readonly config?: ConfigLookup;
+  /** What the platform sets. */
+  readonly variables?: readonly Variable[];
   /** What runs where neither image nor command says so. */
   readonly assumed?: { readonly engine: LaunchEngine; readonly head: Mapped; readonly positionalModel?: boolean };
   /** Words before the container's own: those of the runtime it extends. */
@@ -98,10 +101,12 @@ function startOf(
   return startInImage(command, args, c.reading.engines, around, image);
 }
 
-/** An image that only a template names: its flags tell which engine it holds. */
+/** An image that only a template names, or none where a patch gives a container other words: its flags tell the engine. */
 function templated(c: Container, image: Mapped | undefined, args: readonly Mapped[]): Container['assumed'] {
-  const engine = image && unresolvedIn(image) !== undefined ? engineOfFlags(c.reading, args) : undefined;
-  return image && engine ? { engine, head: image } : undefined;
+  const isUnknown = image === undefined || unknownIn(image) !== undefined;
+  const head = image ?? scalarAt(c.doc, get(c.doc, c.node, 'name'));
+  const engine = head && isUnknown ? engineOfFlags(c.reading, args) : undefined;
+  return head && engine ? { engine, head } : undefined;
 }
 
 function place(c: Container, found: Found, list: Node | null, image: Mapped | undefined): void {
@@ -167,7 +172,7 @@ interface Environment {
 }
 
 function environmentOf(c: Container): Environment {
-  const known: Variable[] = [...fromConfigMaps(c)];
+  const known: Variable[] = [...(c.variables ?? []), ...fromConfigMaps(c)];
   const elsewhere = new Map<string, string>();
   const soFar: Lookup = (name) => lookupIn({ known, elsewhere })(name);
   const node = get(c.doc, c.node, 'env');

@@ -1,7 +1,7 @@
 /**
  * Resources whose operator makes the container: KServe (`predictor.model`, LLMInferenceService), KubeAI, KAITO, llmkube;
  * and those that carry another form inside: RayService, Flux and Argo CD with Helm values. Fields as of KServe 0.17,
- * KubeAI 0.23, KAITO 0.9, llmkube 0.9.
+ * KubeAI 0.23, KAITO 0.9, llmkube 0.9, the vLLM production stack's operator 0.1.
  */
 import { isMap, type Node, type YAMLMap } from 'yaml';
 import { camelFlag, readSettings } from '../config-file';
@@ -37,12 +37,14 @@ const READERS: readonly (readonly [RegExp, RegExp, Reader])[] = [
   [/^kubeai\.org\//, /^Model$/, kubeai],
   [/^kaito\.sh\//, /^(?:Workspace|InferenceSet)$/, kaito],
   [/llmkube\.dev\//, /^InferenceService$/, llmkube],
+  [/^production-stack\.vllm\.ai\//, /^VLLMRuntime$/, vllmRuntime],
   [/^ray\.io\//, /^RayService$/, rayService],
   [/fluxcd\.io\//, /^HelmRelease$/, (o) => readHelmValues(o.doc, get(o.doc, o.object, 'spec', 'values'), o.reading)],
   [/^argoproj\.io\//, /^Application$/, argo],
 ];
 
-export function readCustomResource(o: KubernetesObject): void {
+/** False where no operator is known that makes the object's containers. */
+export function readCustomResource(o: KubernetesObject): boolean {
   const version = textAt(o.doc, o.object, 'apiVersion') ?? '';
   const kind = textAt(o.doc, o.object, 'kind') ?? '';
   const reader = READERS.find(([group, name]) => group.test(version) && name.test(kind))?.[2];
@@ -50,6 +52,7 @@ export function readCustomResource(o: KubernetesObject): void {
   if (reader && !off) {
     reader(o);
   }
+  return reader !== undefined;
 }
 
 const engineOf = (reading: Reading, id: string): LaunchEngine | undefined => reading.engines.find((e) => e.id === id);
@@ -216,6 +219,8 @@ const LLAMA_KEYS: Readonly<Record<string, string>> = {
   uBatchSize: 'ubatch-size',
   moeCPULayers: 'n-cpu-moe',
   noKvOffload: 'no-kv-offload',
+  moeCPUOffload: 'cpu-moe',
+  jinja: 'jinja',
 };
 
 /** The model is an object of its own, in this file or another. */
@@ -245,6 +250,30 @@ function llmkube(o: KubernetesObject): void {
   };
   const assumed = { engine, head: runtime ?? reference };
   container(o, spec, { assumed, model: modelUri(source ?? reference), options, hardware, argsKey: 'extraArgs' });
+}
+
+/** Settings stand with the model and with the engine; a container is made of them. */
+function vllmRuntime(o: KubernetesObject): void {
+  const { doc, reading, object } = o;
+  const engine = engineOf(reading, 'vllm');
+  const spec = get(doc, object, 'spec');
+  const url = scalarAt(doc, get(doc, spec, 'model', 'modelURL'));
+  if (!isMap(spec) || !engine || !url) {
+    return;
+  }
+  const settings = { doc, engine, lines: reading.lines(), flag: (k: string) => camelFlag(engine, k) };
+  const config = get(doc, spec, 'vllmConfig');
+  const deployed = get(doc, spec, 'deploymentConfig');
+  const image = scalarAt(doc, get(doc, deployed, 'image', 'name'));
+  const count = isMap(deployed) ? limitIn(doc, deployed) : undefined;
+  container(o, spec, {
+    assumed: { engine, head: url, positionalModel: true },
+    model: modelUri(url),
+    options: [...readSettings(settings, get(doc, spec, 'model')), ...readSettings(settings, config)],
+    words: get(doc, config, 'extraArgs'),
+    hardware: count ? { count } : {},
+    ...(image ? { image } : {}),
+  });
 }
 
 function rayService({ doc, reading, object }: KubernetesObject): void {

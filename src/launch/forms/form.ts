@@ -31,5 +31,10 @@ export interface TextForm {
 
 export type FormReader = YamlForm | TextForm;
 
+/** Endings that say a file is a template or an example of what the rest of its name says: `compose.yml.j2`, `values.yaml.example`. */
+const TEMPLATE_ENDING = /(?<=[^\\/])\.(?:j2|jinja2?|tpl|tmpl|template|tftpl|gotmpl|mustache|example|sample|dist|in)$/i;
+
+export const withoutTemplateEnding = (name: string): string => name.replace(TEMPLATE_ENDING, '');
+
 /** The last part of a path. */
 export const baseName = (path: string): string => path.replace(/^.*[\\/]/, '');

@@ -2,19 +2,20 @@
  * Helm values that charts of engines make containers of: `servingEngineSpec.modelSpec[]` of the vLLM production stack,
  * containers of llm-d's model service, and any other map with an engine's image and arguments.
  */
-import { isMap, type Node, type YAMLMap } from 'yaml';
+import { isMap, isScalar, type Node, type YAMLMap } from 'yaml';
 import { camelFlag, readSettings } from '../config-file';
 import type { LaunchEngine } from '../engines';
-import type { HardwareHint, Launch } from '../launch';
+import type { HardwareHint, Launch, LaunchOption } from '../launch';
 import type { Reading } from '../reading';
-import { addPart, builder, finish, type Mapped } from '../text/mapped';
+import { addPart, builder, finish, type Mapped, plainText } from '../text/mapped';
 import { readImage } from '../words/image';
+import { isTellingSpec } from '../words/telling';
 import type { YamlDocument } from '../yaml/document';
 import { keyInsertion } from '../yaml/insertion';
 import { type Site, sitesIn, type Walk } from '../yaml/sites';
-import { get, scalarAt, textAt } from '../yaml/view';
+import { entries, get, scalarAt, textAt } from '../yaml/view';
 import { type Container, readContainer } from './container';
-import type { YamlForm } from './form';
+import { withoutTemplateEnding, type YamlForm } from './form';
 import { readKubeaiCatalog } from './kubeai';
 import { countOf, machineOf } from './machine';
 import { modelUri } from './model-uri';
@@ -27,12 +28,12 @@ export const helm: YamlForm = {
     reading.input.form === 'helm' ||
     keys.has('servingEngineSpec') ||
     keys.has('modelArtifacts') ||
-    /(?:^|[\\/])values(?:[.-][\w.-]*)?\.(?:ya?ml|gotmpl)$/i.test(reading.input.name),
+    /(?:^|[\\/])(?:[\w.-]*[._-])?values(?:[._-][\w.-]*)?\.ya?ml$/i.test(withoutTemplateEnding(reading.input.name)),
   read: (doc, reading) => readHelmValues(doc, doc.root, reading),
 };
 
 const VALUES: Walk = {
-  wanted: (key, node) => /^(?:modelSpec|containers)$/.test(key) || isContainer(node),
+  wanted: (key, node) => key === 'modelSpec' || (key === 'containers' && isListed(node)) || isContainer(node),
   skipped: (key) =>
     /^(?:initContainers?|routerSpec|cacheserverSpec|routing|router|exec|lifecycle|epp|gateway)$/.test(key),
 };
@@ -41,10 +42,35 @@ const VALUES: Walk = {
 const isContainer = (node: YAMLMap): boolean =>
   (node.has('image') || node.has('repository')) && (WORD_KEYS.some((k) => node.has(k)) || node.has('vllmConfig'));
 
-const WORD_KEYS = ['args', 'extraArgs', 'command'];
+const WORD_KEYS = ['args', 'extraArgs', 'command', 'env'];
+
+/** An item of a list of containers; a map of them by name (`containers: {app: …}`) has maps alone. */
+const isListed = (node: YAMLMap): boolean => node.items.some((i) => !isMap(i.value));
+
+/** Settings of a platform not known here, whose containers are described as everywhere. */
+export const containers: YamlForm = {
+  ...helm,
+  recognises: (_, reading) => namesImage(reading),
+};
+
+const IMAGE = /(?:image|repository)["']?[ \t]*:[ \t]*["']?([\w.:${}-]+(?:\/[\w.:@${}-]+)+)/gi;
+const named = new WeakMap<Reading, boolean>();
+
+/** Asked for each document of a file. */
+function namesImage(reading: Reading): boolean {
+  const known =
+    named.get(reading) ??
+    [...reading.text.matchAll(IMAGE)].some((m) => {
+      const start = m.index + m[0].lastIndexOf(m[1] as string);
+      return readImage(plainText(reading.text, start, m.index + m[0].length), reading.engines) !== undefined;
+    });
+  named.set(reading, known);
+  return known;
+}
 
 export function readHelmValues(doc: YamlDocument, root: Node | null, reading: Reading): void {
-  for (const site of sitesIn(doc, root, VALUES)) {
+  const whole: readonly Site[] = isMap(root) && isContainer(root) ? [{ node: root, keys: [], around: [] }] : [];
+  for (const site of [...whole, ...sitesIn(doc, root, VALUES)]) {
     readSpec(doc, reading, site, root);
   }
   readKubeaiCatalog(doc, get(doc, root, 'catalog'), reading);
@@ -80,8 +106,31 @@ function readSpec(doc: YamlDocument, reading: Reading, site: Site, root: Node | 
     const options = parallelismIn(doc, reading, engine, site.around);
     readContainer({ ...base, assumed: { engine, head, positionalModel: true }, options });
   } else {
-    readContainer({ ...base, options: parallelismIn(doc, reading, engine, site.around) });
+    const options = [...ownKeys(doc, reading, engine, node), ...parallelismIn(doc, reading, engine, site.around)];
+    readContainer({ ...base, options });
   }
+}
+
+/** A chart of one's own has keys for the engine's settings beside its image: `maxModelLen: 8192`. */
+function ownKeys(
+  doc: YamlDocument,
+  reading: Reading,
+  engine: LaunchEngine | undefined,
+  node: YAMLMap,
+): readonly LaunchOption[] {
+  const specOf = (key: string) => {
+    const flag = engine && isScalar(get(doc, node, key)) ? camelFlag(engine, key) : undefined;
+    return flag === undefined ? undefined : engine?.options.find((o) => o.name === flag);
+  };
+  const specs = entries(doc, node).flatMap((e) => specOf(e.key) ?? []);
+  if (!engine || !specs.some(isTellingSpec)) {
+    return [];
+  }
+  const flag = (key: string) => {
+    const spec = specOf(key);
+    return spec?.effect !== undefined || spec?.name === engine.start.modelOption ? spec.name : undefined;
+  };
+  return readSettings({ doc, engine, lines: reading.lines(), flag }, node);
 }
 
 /** `decode` says more than the name of its only container. */

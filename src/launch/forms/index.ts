@@ -8,7 +8,7 @@ import { dstack } from './dstack';
 import { envFile } from './env';
 import type { FormReader } from './form';
 import { cerebrium, hcl } from './hcl';
-import { helm } from './helm';
+import { containers, helm } from './helm';
 import { justfile } from './justfile';
 import { kubernetes } from './kubernetes';
 import { llamaPreset } from './llama-preset';
@@ -65,4 +65,5 @@ export const FORMS: readonly FormReader[] = [
   dstack,
   bentoml,
   vllmConfig,
+  containers,
 ];

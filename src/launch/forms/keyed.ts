@@ -29,6 +29,7 @@ export interface Keyed {
   readonly model?: Launch['model'];
   readonly hardware?: HardwareHint;
   readonly environment?: readonly Variable[];
+  readonly role?: Launch['role'];
 }
 
 export function readKeyed(k: Keyed): void {
@@ -40,6 +41,6 @@ export function readKeyed(k: Keyed): void {
   const only = k.keys ? new RegExp(`^(?:${Object.values(k.keys).join('|')})$`) : /^[a-z][a-z0-9_]*$/;
   const insertion = place && { ...place, only, ...(k.keys ? { names: k.keys } : {}) };
   const start = started(around, engine, k.head, [], false);
-  const model = k.model ? { model: k.model } : {};
-  reading.found(assemble(reading, { form, title, range, start, shell: false, options, insertion, ...model }));
+  const said = { ...(k.model ? { model: k.model } : {}), ...(k.role ? { role: k.role } : {}) };
+  reading.found(assemble(reading, { form, title, range, start, shell: false, options, insertion, ...said }));
 }

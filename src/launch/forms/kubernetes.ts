@@ -3,6 +3,7 @@ import { isSeq, type Node } from 'yaml';
 import type { Launch } from '../launch';
 import type { Reading } from '../reading';
 import type { Mapped } from '../text/mapped';
+import type { Variable } from '../words/variable';
 import type { YamlDocument } from '../yaml/document';
 import { objectOf, type Site, sitesIn, type Walk } from '../yaml/sites';
 import { get, items, scalarAt, textAt } from '../yaml/view';
@@ -21,8 +22,8 @@ export const kubernetes: YamlForm = {
   read: (doc, reading, all) => {
     const file = kubernetesFile(all);
     for (const object of objectsIn(doc)) {
-      readCustomResource({ doc, reading, file, object });
-      readPods(doc, reading, file, object);
+      const isKnown = readCustomResource({ doc, reading, file, object });
+      readPods(doc, reading, file, object, isKnown ? CONTAINERS : ANYTHING_LIKE_ONE);
       configMapsRead(doc, reading, file, object);
     }
   },
@@ -44,9 +45,17 @@ const CONTAINERS: Walk = {
     ),
 };
 
-function readPods(doc: YamlDocument, reading: Reading, file: KubernetesFile, object: Node): void {
+/** In resources of operators not known here, whatever has an image and words. */
+const ANYTHING_LIKE_ONE: Walk = {
+  ...CONTAINERS,
+  wanted: (key, node) =>
+    CONTAINERS.wanted(key, node) ||
+    (['image', 'imageUri'].some((k) => node.has(k)) && ['args', 'command'].some((k) => node.has(k))),
+};
+
+function readPods(doc: YamlDocument, reading: Reading, file: KubernetesFile, object: Node, walk: Walk): void {
   const started = new Set<string>();
-  for (const site of sitesIn(doc, object, CONTAINERS)) {
+  for (const site of sitesIn(doc, object, walk)) {
     const group = groupOf(site);
     if (group?.role === 'worker' && started.has(group.leader)) {
       continue;
@@ -85,6 +94,7 @@ function readSite(doc: YamlDocument, reading: Reading, file: KubernetesFile, sit
     title: titleOf(doc, site, object),
     hardware,
     config: file,
+    variables: groupVariables(doc, site),
     ...assumedIn(doc, reading, site, object),
     ...(named ? { model: named } : {}),
     ...roleOf(doc, site, object),
@@ -106,7 +116,9 @@ function assumedIn(doc: YamlDocument, reading: Reading, site: Site, object: Node
 }
 
 function titleOf(doc: YamlDocument, site: Site, object: Node): string {
-  const own = textAt(doc, site.node, 'name');
+  // The only container of a step has the step's name.
+  const step = site.keys[0] === 'container' ? textAt(doc, site.around[0], 'name') : undefined;
+  const own = textAt(doc, site.node, 'name') ?? step;
   const service = site.keys[0] === 'mainContainer' ? site.keys[2] : undefined;
   return service ?? own ?? textAt(doc, object, 'metadata', 'name') ?? 'container';
 }
@@ -120,6 +132,13 @@ function nodesOf(doc: YamlDocument, site: Site): number | undefined {
     }
   }
   return undefined;
+}
+
+/** What a LeaderWorkerSet sets in its pods, as far as the file says. */
+function groupVariables(doc: YamlDocument, site: Site): readonly Variable[] {
+  const set = site.around.find((m) => m.has('leaderWorkerTemplate'));
+  const size = set && scalarAt(doc, get(doc, set, 'leaderWorkerTemplate', 'size'));
+  return size ? [{ name: 'LWS_GROUP_SIZE', value: size }] : [];
 }
 
 /** A service that only prefills or only decodes; beside a `prefill` of its own it decodes. */

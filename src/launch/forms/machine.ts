@@ -15,6 +15,7 @@ const GPU_LABELS = [
   'nvidia.com/gpu.product',
   'amd.com/gpu.product-name',
   'cloud.google.com/gke-accelerator',
+  'run.googleapis.com/accelerator',
   'gpu.nvidia.com/class',
   'gpu.nvidia.com/model',
   'k8s.amazonaws.com/accelerator',

@@ -56,7 +56,10 @@ const CONFIGS: Walk = {
 
 const holdsConfigs = (node: YAMLMap): boolean => {
   const args = node.get('args');
-  return isMap(args) && (args.has('llm_configs') || args.has('models'));
+  return (
+    isMap(args) &&
+    (args.has('llm_configs') || args.has('models') || args.items.some((i) => isMap(i.value) && isConfig(i.value)))
+  );
 };
 
 function readSite(doc: YamlDocument, reading: Reading, site: Site): void {
@@ -74,6 +77,7 @@ function readSite(doc: YamlDocument, reading: Reading, site: Site): void {
   if (!engine || (!named && !keyNode)) {
     return;
   }
+  const role = (/^(prefill|decode)_config$/.exec(site.keys[0] ?? '')?.[1] ?? undefined) as Launch['role'] | undefined;
   const head = named?.shown ? rangeOf(named.shown) : nodeRange(doc, keyNode as Node);
   readKeyed({
     doc,
@@ -87,6 +91,7 @@ function readSite(doc: YamlDocument, reading: Reading, site: Site): void {
     hardware: hardwareOf(doc, site.node),
     environment: variablesOf(doc, site.node),
     ...(named ? { model: named.model } : {}),
+    ...(role ? { role } : {}),
   });
 }
 

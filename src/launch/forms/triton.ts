@@ -13,10 +13,11 @@ export const triton: TextForm = {
   recognises: () => false,
   read: (reading) => {
     const backend = fieldOf(reading.text, 'backend');
-    const engine = backend && reading.engines.find((e) => e.start.tritonBackends?.includes(backend.value));
+    const engine = backend && engineOf(reading, backend);
     if (!backend || !engine) {
       return;
     }
+    const unfilled = isUnfilled(reading.text);
     const name = fieldOf(reading.text, 'name');
     reading.found({
       file: reading.input.name,
@@ -26,7 +27,7 @@ export const triton: TextForm = {
       title: name && !isTemplate(name.value) ? name.value : reading.input.name.replace(/^.*[\\/]/, ''),
       range: { start: 0, end: reading.text.trimEnd().length },
       head: backend.range,
-      options: written(reading.text).flatMap((w) => optionsOf(w, engine, reading)),
+      options: written(reading.text).flatMap((w) => optionsOf(w, engine, reading, unfilled)),
       environment: new Map(),
       hardware: devicesOf(reading.text),
       directives: [],
@@ -81,13 +82,35 @@ function placed(match: RegExpMatchArray): Written {
   };
 }
 
+/** A template names the backend by a variable: its parameters tell the engine. */
+function engineOf(reading: Reading, backend: Written): LaunchEngine | undefined {
+  const isEngine = (e: LaunchEngine) => e.start.tritonBackends !== undefined;
+  const keys = isTemplate(backend.value) ? written(reading.text).filter((w) => PARAMETERS.includes(w.key)) : [];
+  return (
+    reading.engines.find((e) => e.start.tritonBackends?.includes(backend.value)) ??
+    (keys.length > 0 ? reading.engines.find(isEngine) : undefined)
+  );
+}
+
+/** Triton itself would refuse a field such as `max_batch_size: ${X}`: the file is a template still. */
+const isUnfilled = (text: string): boolean =>
+  /^[ \t]*\w+[ \t]*:[ \t]*\$\{/m.test(text) || /^backend[ \t]*:[ \t]*"\$\{/m.test(text);
+
 /** A template's `${X}` that nobody filled in is not set, and neither is an empty value. */
 const isTemplate = (value: string): boolean => value === '' || /^\$\{[^}]*\}$/.test(value);
 
 /** Most keys are Triton's own and say nothing to the engine. */
-function optionsOf(w: Written, engine: LaunchEngine, reading: Reading): readonly LaunchOption[] {
-  const found = findOption(engine.options, `--${w.key}`);
-  if (!found || 'ambiguous' in found || found.abbreviated || found.negated || isTemplate(w.value)) {
+function optionsOf(w: Written, engine: LaunchEngine, reading: Reading, unfilled: boolean): readonly LaunchOption[] {
+  const isOpen = w.key === 'backend' && isTemplate(w.value);
+  const found = isOpen ? undefined : findOption(engine.options, `--${w.key}`);
+  if (
+    !found ||
+    'ambiguous' in found ||
+    found.abbreviated ||
+    found.negated ||
+    w.value === '' ||
+    (isTemplate(w.value) && !unfilled)
+  ) {
     return [];
   }
   const { spec } = found;
@@ -103,7 +126,9 @@ function optionsOf(w: Written, engine: LaunchEngine, reading: Reading): readonly
       nameRange: w.keyRange,
       valueRange: w.range,
       layers: [{ kind: 'pbtxt', range: w.range }],
-      ...readOptionValue(spec, w.value),
+      ...(isTemplate(w.value)
+        ? { unresolved: `${w.value} is filled in before Triton reads the file` }
+        : readOptionValue(spec, w.value)),
     },
   ];
 }

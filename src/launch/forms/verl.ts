@@ -25,7 +25,7 @@ export const verl: YamlForm = {
     }
     const settings = { doc, engine, lines: reading.lines(), flag: (key: string) => rolloutFlag(engine, key)?.slice(2) };
     const own = readSettings(
-      { doc, engine, lines: reading.lines() },
+      { doc, engine, lines: reading.lines(), flag: (key: string) => key },
       get(doc, rollout.value, 'engine_kwargs', engine.id),
     );
     const names = rolloutNames(engine);

@@ -9,6 +9,7 @@ import {
 import type { LaunchEngine } from '../engines';
 import type { LaunchOption, Layer, TextRange } from '../launch';
 import { layersOf, type Mapped, maybeIn, rangeOf, unresolvedIn } from '../text/mapped';
+import { unknownIn } from '../text/placeholder';
 
 export interface ArgumentWords {
   readonly words: readonly Mapped[];
@@ -59,7 +60,7 @@ const isPlausibleModel = (word: Mapped): boolean =>
   (unresolvedIn(word) === undefined || /MODEL|[{(]|^\$[0-9]/i.test(word.text));
 
 function positional(input: ArgumentWords, word: Mapped): NonNullable<Arguments['model']> {
-  const unresolved = unresolvedIn(word);
+  const unresolved = unknownIn(word);
   const range = rangeOf(word);
   return unresolved === undefined
     ? { text: word.text, range }
@@ -262,7 +263,7 @@ function listLayers(first: Mapped, whole: TextRange): readonly Layer[] {
 type Outcome = Pick<LaunchOption, 'value' | 'unresolved' | 'error'>;
 
 function readingOf(spec: OptionSpec | undefined, value: ValueWords, read: (text: string) => OptionReading): Outcome {
-  const unresolved = value.words.map((w, i) => unresolvedIn(w, i === 0 ? value.from : 0)).find((u) => u !== undefined);
+  const unresolved = value.words.map((w, i) => unknownIn(w, i === 0 ? value.from : 0)).find((u) => u !== undefined);
   if (unresolved !== undefined) {
     return { unresolved };
   }

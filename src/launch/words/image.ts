@@ -19,9 +19,9 @@ export function readImage(word: Mapped, engines: readonly LaunchEngine[]): Image
   return version ? { engine, version } : { engine };
 }
 
-/** Without registry, tag and digest. */
+/** Without registry, tag and digest. A variable that is left in it (`${TAG:-latest}`) has no colon of its own. */
 function nameOf(image: string): string {
-  const [plain = ''] = image.split('@');
+  const [plain = ''] = image.replace(/\$\{[^{}]*\}/g, '_').split('@');
   const slash = plain.indexOf('/');
   const registry = slash === -1 ? '' : plain.slice(0, slash);
   const path = /[.:]|^localhost$/.test(registry) ? plain.slice(slash + 1) : plain;

@@ -319,20 +319,22 @@ const isFileOf = (path: string, module: string): boolean => {
   return path === file || path.endsWith(`/${file}`);
 };
 
-/** `sh -c SCRIPT`, `bash -lc SCRIPT`, `bash -e -c SCRIPT`. */
+/** `sh -c SCRIPT`, `bash -lc SCRIPT`, `bash -e -c SCRIPT`, `bash -lc -- SCRIPT`: the first word that is no flag of the shell's. */
 function scriptAt(words: readonly Mapped[], around: Surroundings): Script | undefined {
   if (!SHELLS.test(basename(words[0]?.text ?? ''))) {
     return undefined;
   }
+  let takesScript = false;
   for (let i = 1; i < words.length; i++) {
-    const text = words[i]?.text ?? '';
-    if (/^-[a-z]*c[a-z]*$/.test(text)) {
+    const word = words[i] as Mapped;
+    if (word.text === '--') {
       const script = words[i + 1];
-      return script && { kind: 'script', ...around, script };
+      return takesScript && script ? { kind: 'script', ...around, script } : undefined;
     }
-    if (!/^[-+]/.test(text) && text !== 'pipefail') {
-      return undefined;
+    if (!/^[-+]/.test(word.text) && word.text !== 'pipefail') {
+      return takesScript ? { kind: 'script', ...around, script: word } : undefined;
     }
+    takesScript ||= /^-[a-z]*c[a-z]*$/.test(word.text);
   }
   return undefined;
 }

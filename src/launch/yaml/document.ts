@@ -50,7 +50,9 @@ export function parseYaml(text: string, range: TextRange): YamlDocument {
   const source = template?.text ?? text;
   const part = range.start === 0 && range.end === text.length ? source : source.slice(range.start, range.end);
   const { root, errors, target } = remembered(part);
-  const placed = errors.map((e) => ({ message: e.message, range: shift(e.range, range.start) }));
+  // The line of a template's `{{- if }}` may be longer than the indent of the text it begins.
+  const own = template ? errors.filter((e) => !/more-indented leading empty lines/.test(e.message)) : errors;
+  const placed = own.map((e) => ({ message: e.message, range: shift(e.range, range.start) }));
   const made = template ? { template } : {};
   return { text, base: range.start, end: range.end, root, errors: placed, target, ...made };
 }

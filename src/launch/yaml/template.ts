@@ -79,16 +79,25 @@ function masked(text: string, actions: readonly Action[]): Template {
   let block = 0;
   for (const action of actions) {
     pieces.push(text.slice(from, action.start));
-    const line = wholeLine(text, action);
+    from = action.end;
     while ((blocks[block]?.end ?? text.length) <= action.start && block < blocks.length) {
       block++;
     }
-    const inBlock = line !== undefined && (blocks[block]?.start ?? text.length) <= action.start;
+    const inBlock = (blocks[block]?.start ?? text.length) <= action.start;
+    const line = wholeLine(text, action, inBlock);
     if (line && inBlock && action.word !== '') {
       blanks.push(line);
     }
-    pieces.push(mask(text.slice(action.start, action.end), action, line !== undefined, inBlock));
-    from = action.end;
+    const written = text.slice(action.start, action.end);
+    const dash = inBlock || line || action.word === '' ? undefined : dashAfter(text, action);
+    if (dash !== undefined) {
+      pieces.push(`-${' '.repeat(dash - action.start)}`);
+      from = dash + 1;
+    } else if (!inBlock && !line && action.word !== '' && isBetween(text, action)) {
+      pieces.push(written.replace(/[^\r\n]/g, ' '));
+    } else {
+      pieces.push(mask(written, action, line !== undefined, inBlock));
+    }
   }
   pieces.push(text.slice(from));
   return { text: pieces.join(''), blanks, conditions: conditionsOf(actions) };
@@ -104,13 +113,34 @@ function mask(written: string, action: Action, alone: boolean, inBlock: boolean)
   return written.replace(/[^\r\n]/g, action.word === '' ? PRINTS : SILENT);
 }
 
-/** The lines of an action that has them for itself (but for a neighbour that prints nothing). */
-function wholeLine(text: string, action: Action): { start: number; end: number } | undefined {
+const ACTIONS = /\{\{[^\n]*?\}\}|\{%[^\n]*?%\}/g;
+
+/** `{{ if .x }}- --flag{{ end }}`: where the dash stands. It is an item like its neighbours, whose column is the action's. */
+function dashAfter(text: string, action: Action): number | undefined {
+  const before = text.slice(text.lastIndexOf('\n', action.start - 1) + 1, action.start);
+  const gap = /^[ \t]*(?=- )/.exec(text.slice(action.end, action.end + LONGEST))?.[0];
+  return gap !== undefined && /^[ \t]*$/.test(before) ? action.end + gap.length : undefined;
+}
+
+/** Between the items of a list or map in brackets, not in the text of one. */
+function isBetween(text: string, action: Action): boolean {
+  const before = text.slice(text.lastIndexOf('\n', action.start - 1) + 1, action.start).replace(ACTIONS, '');
+  const quotes = (q: RegExp) => before.match(q)?.length ?? 0;
+  return (
+    /["',[\]{}][ \t]*$/.test(before) &&
+    quotes(/(?<!\\)"/g) % 2 === 0 &&
+    (quotes(/'/g) % 2 === 0 || /"[^"]*'[^"]*"/.test(before))
+  );
+}
+
+/** The lines of an action that has them for itself; outside a text it may share them with others. */
+function wholeLine(text: string, action: Action, inBlock: boolean): { start: number; end: number } | undefined {
   const start = text.lastIndexOf('\n', action.start - 1) + 1;
   const newline = text.indexOf('\n', action.end);
   const end = newline === -1 ? text.length : newline;
-  const before = text.slice(start, action.start);
-  const after = text.slice(action.end, end);
+  const alone = (part: string) => (inBlock ? part : part.replace(ACTIONS, ''));
+  const before = alone(text.slice(start, action.start));
+  const after = alone(text.slice(action.end, end));
   return /^[ \t]*$/.test(before) && /^[ \t\r]*(?:#.*)?$/.test(after) ? { start, end } : undefined;
 }
 

@@ -67,10 +67,10 @@ function readBack(spec: OptionSpec, text: string): unknown {
   return 'value' in reading ? reading.value : reading.error;
 }
 
-/** What a name or a path may hold; nothing a command line could not pass. */
+/** What a name or a path may hold; nothing a command line could not pass, and nothing that is filled in later. */
 const words = fc
   .string({ unit: fc.constantFrom(...'aZ09/._-+=@:, \'"\\$`#&{}[]()!*?<>|~^%;é模'), minLength: 1, maxLength: 12 })
-  .filter((s) => s === s.trim() && !s.startsWith('-'));
+  .filter((s) => s === s.trim() && !s.startsWith('-') && !/\$\{[a-zA-Z_]|^__/.test(s));
 
 // What follows an open quote is another text after every edit; a file without a text option has nothing to change.
 const whole = FIXTURES.filter((f) => !/unclosed|broken|plain\.yml|nothing|none/.test(f.name));
