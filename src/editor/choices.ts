@@ -3,6 +3,7 @@ import { commands, Disposable, l10n, type QuickPickItem, window } from 'vscode';
 import type { DirectiveKey } from '../launch/launch';
 import { COMMANDS } from './command-names';
 import { applyEdits } from './documents';
+import { plain } from './markdown';
 import { type LaunchPlace, launchFor } from './places';
 import type { Plans } from './plans';
 
@@ -85,7 +86,7 @@ async function writeDirective(place: LaunchPlace, key: DirectiveKey, value: stri
     void window.showWarningMessage(
       l10n.t(
         'This file has no place for a comment at “{0}”. Say it by hand: {1}',
-        plan.launch.title,
+        plain(plan.launch.title),
         `kv-planner: ${key}=${value}`,
       ),
     );
@@ -103,7 +104,7 @@ async function pickVersion({ plan }: LaunchPlace): Promise<string | undefined> {
     ...(version === now.text && { description: l10n.t('now: {0}', now.origin.text) }),
   }));
   const picked = await window.showQuickPick(items ?? [], {
-    title: l10n.t('Version of {0} to plan “{1}” for', plan.engine.title, plan.launch.title),
+    title: l10n.t('Version of {0} to plan “{1}” for', plan.engine.title, plain(plan.launch.title)),
     placeHolder: l10n.t('Versions with rules of their own, newest first; written as a comment above the launch'),
   });
   return picked?.label;

@@ -1,8 +1,8 @@
 /** One line over each launch: what it holds, and whether it starts. */
 import { CodeLens, type CodeLensProvider, Disposable, EventEmitter, l10n, languages } from 'vscode';
-import { clean } from '../report/document';
 import { COMMANDS, type CommandTarget } from './command-names';
 import { rangeIn, SELECTOR } from './documents';
+import { plain } from './markdown';
 import type { Plans } from './plans';
 import { isEnabled } from './settings';
 
@@ -40,8 +40,7 @@ export function registerCodeLens(plans: Plans): Disposable {
   );
 }
 
-/** The editor draws `$(name)` as an icon: text from a file must not. */
 function titleOf(line: string): string {
-  const text = clean(line).replaceAll('$(', '$\u2009(');
+  const text = plain(line);
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 }

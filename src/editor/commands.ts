@@ -12,6 +12,7 @@ import {
 } from 'vscode';
 import type { Plan } from '../planner';
 import { COMMANDS, type CommandTarget, targetOf } from './command-names';
+import { plain } from './markdown';
 import type { Pages } from './pages';
 import { fileName, noLaunch, type Place, placeOf } from './places';
 import { type Plans, planAt } from './plans';
@@ -64,7 +65,8 @@ export function runOn(command: 'showReport' | 'setGpu', uri: Uri, offset: number
  */
 async function setGpu(place: Place | undefined, plan: Plan | undefined): Promise<void> {
   const settings = workspace.getConfiguration(SECTION, place?.document);
-  const current = settings.get<string>('gpu', '');
+  const set = settings.get<unknown>('gpu');
+  const current = typeof set === 'string' ? set : '';
   const picked = await window.showQuickPick(gpuItems(current), {
     title: l10n.t('GPU to plan for when a file names none'),
     placeHolder: current ? l10n.t('Now: {0}', current) : l10n.t('Now: none'),
@@ -78,7 +80,11 @@ async function setGpu(place: Place | undefined, plan: Plan | undefined): Promise
   const origin = plan?.hardware?.origin;
   if (origin && origin.kind !== 'setting') {
     void window.showInformationMessage(
-      l10n.t('The launch “{0}” names its own GPU ({1}), which wins over the setting.', plan.launch.title, origin.text),
+      l10n.t(
+        'The launch “{0}” names its own GPU ({1}), which wins over the setting.',
+        plain(plan.launch.title),
+        plain(origin.text),
+      ),
     );
   }
 }

@@ -12,6 +12,7 @@ import {
 } from 'vscode';
 import { COMMANDS } from './command-names';
 import { type NoGit, type Revision, revisionAt, revisionsOf } from './git';
+import { plain } from './markdown';
 import type { Pages } from './pages';
 import { fileName, type LaunchPlace, launchFor } from './places';
 import type { Plans } from './plans';
@@ -62,7 +63,12 @@ async function pickEngines({ plan }: LaunchPlace): Promise<string[] | undefined>
       : [{ label: `${title} ${versions[0] ?? ''}`, engine: id, picked: true }],
   );
   const picked = await window.showQuickPick(items, {
-    title: l10n.t('Compare “{0}” on {1} {2} with', plan.launch.title, plan.engine.title, plan.engine.version.text),
+    title: l10n.t(
+      'Compare “{0}” on {1} {2} with',
+      plain(plan.launch.title),
+      plan.engine.title,
+      plan.engine.version.text,
+    ),
     canPickMany: true,
   });
   return picked?.map(({ engine }) => engine);
@@ -102,7 +108,7 @@ async function pickOther(document: TextDocument): Promise<Other | undefined> {
       : []),
   ];
   const picked = await window.showQuickPick(items, {
-    title: l10n.t('Compare the capacity of {0} with', fileName(document.uri)),
+    title: l10n.t('Compare the capacity of {0} with', plain(fileName(document.uri))),
     matchOnDescription: true,
     matchOnDetail: true,
   });

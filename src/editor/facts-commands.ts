@@ -5,6 +5,7 @@ import { COMMANDS, type CommandTarget } from './command-names';
 import { SOURCE } from './diagnostics';
 import { SELECTOR } from './documents';
 import type { HubProblem } from './hub-client';
+import { plain } from './markdown';
 import { endpointOf, type ModelFacts } from './model-facts';
 import { patiently } from './patience';
 import { launchFor } from './places';
@@ -52,12 +53,12 @@ async function fetchFacts(plans: Plans, facts: ModelFacts, argument: unknown): P
   const name = hubName(text);
   if (!name) {
     void window.showInformationMessage(
-      l10n.t('“{0}” is no model id of the Hub, so there is nothing to fetch.', text || launch.title),
+      l10n.t('“{0}” is no model id of the Hub, so there is nothing to fetch.', plain(text || launch.title)),
     );
     return false;
   }
   if (model && model.source.kind === 'catalogue') {
-    void window.showInformationMessage(l10n.t('{0} is in the catalogue: nothing need be fetched.', text));
+    void window.showInformationMessage(l10n.t('{0} is in the catalogue: nothing need be fetched.', plain(text)));
     return true;
   }
   try {
@@ -65,7 +66,7 @@ async function fetchFacts(plans: Plans, facts: ModelFacts, argument: unknown): P
       facts.fetch(name, token),
     );
     if (found) {
-      void window.setStatusBarMessage(l10n.t('$(check) Facts of {0} fetched', name.repo), 5000);
+      void window.setStatusBarMessage(l10n.t('$(check) Facts of {0} fetched', plain(name.repo)), 5000);
     }
     return found !== undefined;
   } catch (error) {
@@ -77,12 +78,15 @@ async function fetchFacts(plans: Plans, facts: ModelFacts, argument: unknown): P
 async function tell(error: unknown, model: string, facts: ModelFacts): Promise<void> {
   const { HubError } = await import('../lazy');
   if (!(error instanceof HubError)) {
-    void window.showErrorMessage(error instanceof Error ? error.message : String(error));
+    void window.showErrorMessage(plain(error instanceof Error ? error.message : String(error)));
     return;
   }
   const action = l10n.t('Set Token');
   const actions = error.problem === 'unauthorised' || error.problem === 'forbidden' ? [action] : [];
-  const answer = await window.showErrorMessage(problemText(error.problem, error.detail, model, hostOf()), ...actions);
+  const answer = await window.showErrorMessage(
+    problemText(error.problem, plain(error.detail), plain(model), hostOf()),
+    ...actions,
+  );
   if (answer === action) {
     await setToken(facts);
   }

@@ -10,7 +10,10 @@ type Lazy = typeof import('../lazy');
 let loaded: Promise<Lazy> | undefined;
 
 export function then(resolve: (lazy: Lazy) => void, reject: (error: unknown) => void): void {
-  loaded ??= load();
+  loaded ??= load().catch((error: unknown) => {
+    loaded = undefined; // a network that failed once is asked again
+    throw error;
+  });
   loaded.then(resolve, reject);
 }
 

@@ -12,6 +12,13 @@ const ADDRESS = /:(?=\/)|(?<=\bwww)\./gi;
 
 const cut = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
 
+/**
+ * Text from a file in a message, a title or a prompt: the editor makes links of `[words](command:…)` there, and icons of
+ * `$(name)`, so neither is left together.
+ */
+export const plain = (text: string): string =>
+  cut(clean(text)).replaceAll('](', ']\u2009(').replaceAll('$(', '$\u2009(');
+
 /** Text from a file, as text on one line. */
 export const escaped = (text: string): string =>
   cut(clean(text)).replace(SPECIAL, '\\$&').replace(ADDRESS, '\\$&').replace(OPENING, '$1\\');

@@ -1,5 +1,6 @@
 /** Work that may take long: after half a second its progress is shown, and it can be cancelled. */
 import { CancellationError, type CancellationToken, CancellationTokenSource, ProgressLocation, window } from 'vscode';
+import { plain } from './markdown';
 
 const PATIENCE = 500;
 
@@ -23,7 +24,7 @@ export async function patiently<T>(
   try {
     if (!(await doneWithin(running, PATIENCE))) {
       await window.withProgress(
-        { location: ProgressLocation.Notification, title, cancellable: true },
+        { location: ProgressLocation.Notification, title: plain(title), cancellable: true },
         async (progress, token) => {
           token.onCancellationRequested(() => source.cancel());
           let shown = 0;

@@ -11,6 +11,7 @@ import {
   type TextDocument,
   Uri,
   WorkspaceEdit,
+  window,
   workspace,
 } from 'vscode';
 import type { Fix } from '../core/engines/engine';
@@ -144,9 +145,14 @@ async function applyFix(plans: Plans, argument: unknown): Promise<void> {
   const made = await plans.of(document);
   const plan = made && planAt(made.plans, target.offset);
   const fix = plan?.findings.flatMap((f) => f.fixes).find((f: Fix) => f.option === option && f.value === value);
-  if (made && plan && fix && made.version === document.version) {
-    const { editFix } = await import('../lazy');
-    const launches = made.plans.map((p) => p.launch);
-    await workspace.applyEdit(editOf(document, editFix(plan.launch, made.text, fix, launches)));
+  const { editFix } = await import('../lazy');
+  const launches = made?.plans.map((p) => p.launch) ?? [];
+  const edits = plan && fix && made.version === document.version ? editFix(plan.launch, made.text, fix, launches) : [];
+  if (edits.length === 0) {
+    void window.showInformationMessage(
+      l10n.t('Nothing was changed: the text is another by now, or has no place for it.'),
+    );
+  } else if (!(await workspace.applyEdit(editOf(document, edits)))) {
+    void window.showWarningMessage(l10n.t('Nothing was changed: this file cannot be written to.'));
   }
 }

@@ -2,6 +2,7 @@
 import { commands, Disposable, env, l10n, type QuickPickItem, Uri, window, workspace } from 'vscode';
 import type { Ask } from './asks';
 import { COMMANDS } from './command-names';
+import { plain } from './markdown';
 import type { Page, Pages } from './pages';
 import { patiently } from './patience';
 import { fileName, launchFor } from './places';
@@ -43,7 +44,7 @@ export async function shown(pages: Pages, ask: Ask, title: string): Promise<Page
   try {
     return await pages.show(ask, title);
   } catch (error) {
-    void window.showErrorMessage(error instanceof Error ? error.message : String(error));
+    void window.showErrorMessage(plain(error instanceof Error ? error.message : String(error)));
     return undefined;
   }
 }

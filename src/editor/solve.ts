@@ -2,6 +2,7 @@
 import { commands, type Disposable, l10n, type TextDocument, window } from 'vscode';
 import { COMMANDS } from './command-names';
 import { applyEdits } from './documents';
+import { plain } from './markdown';
 import type { Pages, Proposal } from './pages';
 import { fileName, type LaunchPlace, launchFor } from './places';
 import type { Plans } from './plans';
@@ -78,7 +79,7 @@ async function offer(document: TextDocument, proposals: readonly Proposal[]): Pr
   const [first] = proposals;
   const apply = l10n.t('Apply');
   const choose = l10n.t('Choose…');
-  const message = l10n.t('Smallest change: {0} ({1}).', first?.title ?? '', first?.detail ?? '');
+  const message = l10n.t('Smallest change: {0} ({1}).', plain(first?.title ?? ''), plain(first?.detail ?? ''));
   const answer = await window.showInformationMessage(message, apply, ...(proposals.length > 1 ? [choose] : []));
   if (answer === apply) {
     await applyTo(document, first);

@@ -94,7 +94,7 @@ function tool<T extends LaunchAsked>(
     prepareInvocation({ input }) {
       const what = subject(input);
       return {
-        invocationMessage: new MarkdownString(doing.replace('{0}', what)),
+        invocationMessage: new MarkdownString(doing.replace('{0}', () => what)),
         confirmationMessages: {
           title: l10n.t('Plan with KV Planner'),
           message: new MarkdownString(
@@ -113,8 +113,9 @@ function tool<T extends LaunchAsked>(
   };
 }
 
-const subject = (input: { file?: unknown } | undefined): string =>
-  typeof input?.file === 'string' ? code(input.file) : l10n.t('the given text');
+/** What is read: a given text goes before a file. */
+const subject = (input: { file?: unknown; text?: unknown } | undefined): string =>
+  typeof input?.file === 'string' && input.text === undefined ? code(input.file) : l10n.t('the given text');
 
 async function read(
   asked: LaunchAsked,

@@ -38,7 +38,11 @@ export function editFix(
     return option ? renamed(text, option, fix.option) : [];
   }
   const model = fix.option === 'model' && launch.options.findLast((o) => o.spec?.role === 'model');
-  return editOption(launch, text, model ? model.name : fix.option, fix.value);
+  const edits = [[model ? model.name : fix.option, fix.value] as const, ...Object.entries(fix.with ?? {})].map(
+    ([name, value]) => editOption(launch, text, name, value),
+  );
+  // Half of it would say something else.
+  return edits.every((e) => e.length > 0) ? edits.flat() : [];
 }
 
 /** Written as the name before it was: with its dashes, quotes and underscores. */

@@ -7,10 +7,10 @@ export function withFix(plan: Plan, fix: Fix, tryOptions: TryOptions): Plan {
   return fix.directive ? tryOptions(plan, {}, { [fix.option]: fix.value }) : tryOptions(plan, changesOf(plan, fix));
 }
 
-function changesOf({ launch }: Plan, { option, value, replaces }: Fix): OptionChanges {
+function changesOf({ launch }: Plan, { option, value, replaces, with: others }: Fix): OptionChanges {
   const model = option === 'model' && launch.options.findLast((o) => o.spec?.role === 'model');
   const name = model ? model.name : option;
-  return replaces === undefined ? { [name]: value } : { [replaces]: null, [name]: value };
+  return replaces === undefined ? { [name]: value, ...others } : { [replaces]: null, [name]: value };
 }
 
 /**

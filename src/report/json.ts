@@ -238,6 +238,7 @@ const findingOf = (finding: PlacedFinding): object => ({
     title: fix.title,
     option: fix.option,
     value: fix.value,
+    with: fix.with,
     replaces: fix.replaces,
     directive: fix.directive,
   })),

@@ -269,6 +269,8 @@ export interface Fix {
   readonly title: string;
   readonly option: string;
   readonly value: string;
+  /** Options that only count together with it, by name: they are written in the same step. */
+  readonly with?: Readonly<Record<string, string>>;
   /** An option that is written by a wrong name: it goes where `option` comes. */
   readonly replaces?: string;
   /** `option` is a key of a `kv-planner:` comment, and no option of the engine. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { hoverTarget, hoverText } from '../../../src/editor/hover-text';
 import { lensLine, statusLine } from '../../../src/editor/lines';
-import { code, commandLink, escaped } from '../../../src/editor/markdown';
+import { code, commandLink, escaped, plain } from '../../../src/editor/markdown';
 import type { Plan } from '../../../src/planner';
 import { aFinding, aLaunch, anOption, aPlan, rangeOf, TEXT } from './aPlan';
 
@@ -130,6 +130,14 @@ describe('markdown', () => {
   it('fences code with more backticks than it holds', () => {
     expect(code('a``b')).toBe('``` a``b ```');
     expect(code('plain')).toBe('`plain`');
+  });
+
+  it('keeps links and icons out of messages, where the editor would make them', () => {
+    const said = plain('[Apply](command:workbench.action.quit "x") $(zap) \u202Egnp\n2');
+    // The pattern of VS Code: base/common/linkedText.ts.
+    expect(said).not.toMatch(/\[([^\]]+)\]\(((?:https?:\/\/|command:|file:)[^)\s]+)/i);
+    expect(said).not.toMatch(/\$\(\w|\u202e|\n/i);
+    expect(plain('x'.repeat(100_000)).length).toBeLessThan(500);
   });
 
   it('encodes command arguments so that nothing ends the link', () => {

@@ -24,10 +24,15 @@ const finding = (code: string, severity: Finding['severity'], option: string, me
 /** The commonest surprise: -c is shared out. */
 const dividedContext: Check = (c, settings) => {
   const { context } = c.sizes;
-  if (c.sequences < 2 || c.pooled || !settings.has('ctx-size') || c.maxLength === undefined) {
+  if (
+    c.sequences < 2 ||
+    c.pooled ||
+    !settings.has('ctx-size') ||
+    c.maxLength === undefined ||
+    settings.has('no-kv-unified')
+  ) {
     return [];
   }
-  const wanted = c.spec.tokens * c.sequences;
   return [
     {
       ...finding(
@@ -38,9 +43,9 @@ const dividedContext: Check = (c, settings) => {
       ),
       fixes: [
         {
-          title: `Set ctx-size to ${withCommas(wanted)}: as much for every slot`,
-          option: 'ctx-size',
-          value: String(wanted),
+          title: 'Add kv-unified, so that a slot may use all of them',
+          option: 'kv-unified',
+          value: 'true',
         },
       ],
     },

@@ -122,8 +122,12 @@ function repeatedLatents({ asked, configuration: c, layout }: Case): readonly Fi
       option: 'tp-size',
       message: `MLA is not divided: each of ${attentionTensor} GPUs keeps the same ${formatBytes(layout.bytesPerToken.value)} of every token. With enable-dp-attention and dp-size ${tensor} each GPU keeps requests of its own (and repeats the attention weights).`,
       fixes: [
-        { title: 'Add enable-dp-attention', option: 'enable-dp-attention', value: 'true' },
-        { title: `Set dp-size to ${tensor}`, option: 'dp-size', value: String(tensor) },
+        {
+          title: `Set dp-size to ${tensor} with enable-dp-attention`,
+          option: 'dp-size',
+          value: String(tensor),
+          with: { 'enable-dp-attention': 'true' },
+        },
       ],
     },
   ];
