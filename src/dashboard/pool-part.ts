@@ -10,7 +10,8 @@ export function poolPart(plan: Plan): PoolPart {
   const made = worldOf(plan);
   const { kv, capacity, placement, engine, workload } = plan;
   if ('reason' in made || !kv || !capacity) {
-    return { kind: 'reason', text: 'reason' in made ? made.reason : 'It could not be planned.' };
+    const text = 'reason' in made ? made.reason : 'It could not be planned.';
+    return { kind: 'reason', text: clean(text), ...blockFigures(plan) };
   }
   const speed = machineOf(plan);
   return {
@@ -28,6 +29,16 @@ export function poolPart(plan: Plan): PoolPart {
     maxLength: capacity.maxLength,
     notes: [...made.notes, ...('reason' in speed ? [speed.reason] : speed.notes)].map(clean),
   };
+}
+
+/** Sizes of blocks and requests where nothing is simulated: the scheduler is not known, or how many blocks there are. */
+function blockFigures({ kv, workload }: Plan): Pick<Extract<PoolPart, { kind: 'reason' }>, 'figures'> {
+  const length = kv?.atMaxLength?.tokens;
+  if (!kv || length === undefined || (kv.layout.allocator !== 'blocks' && kv.layout.allocator !== 'tokens')) {
+    return {};
+  }
+  const { prompt, output } = workload;
+  return { figures: { blockSize: kv.layout.blockSize * kv.layout.tokensPerSlot, prompt, output, maxLength: length } };
 }
 
 /** The layers that take most of the attention's time: full ones, or what the model has in their place. */

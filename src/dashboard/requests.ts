@@ -5,6 +5,9 @@ import type { Method, Params, Result } from './protocol';
 /** Rejects with words for the person. */
 export type Handlers = { readonly [M in Method]: (params: Params<M>) => Promise<Result<M>> };
 
+/** How long the status bar says that something is done, in milliseconds. */
+const SAID = 5000;
+
 /** Files of traces may be large; beyond this a page would no longer take them. */
 const MOST_BYTES = 2 ** 26;
 
@@ -21,6 +24,7 @@ export async function save({ name, type, content, base64 }: Params<'save'>): Pro
   }
   const bytes = base64 ? Uint8Array.from(atob(content), (c) => c.charCodeAt(0)) : new TextEncoder().encode(content);
   await workspace.fs.writeFile(target, bytes);
+  window.setStatusBarMessage(l10n.t('Saved {0}', workspace.asRelativePath(target, false)), SAID);
   return { saved: true };
 }
 

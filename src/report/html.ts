@@ -32,8 +32,8 @@ export function reportHtml(report: ReportText, { notes = [], pictures = [] }: Ex
 <body>
 <main>
 <h1>${title}</h1>
-${notes.map((note) => `<p class="note">${escaped(note)}</p>`).join('\n')}${pictures.map(pictureHtml).join('\n')}
-${report.plans.map(planHtml).join('\n')}
+${notes.map((note) => `<p class="note">${escaped(note)}</p>`).join('\n')}
+${report.plans.map((plan, i) => planHtml(plan, i === 0 ? pictures : [])).join('\n')}
 ${problems.length > 0 ? `<section><h2>Not planned</h2><ul>${problems.join('')}</ul></section>` : ''}
 </main>
 </body>
@@ -63,7 +63,8 @@ const pictureHtml = ({ title, text, png }: Picture): string =>
 <img alt="${escaped(`${title}. ${text}`)}" src="data:image/png;base64,${png.replace(/[^A-Za-z0-9+/=]/g, '')}">
 <p class="how">${escaped(text)}</p></figure>`;
 
-function planHtml(plan: PlanText): string {
+/** The answer first, then what it looks like, then what it rests on. */
+function planHtml(plan: PlanText, pictures: readonly Picture[]): string {
   const answers = plan.answers.map(
     (a) =>
       `<p class="answer"><strong>${escaped(a.label)}</strong>: <span class="${a.tone}">${escaped(a.text)}</span></p>`,
@@ -73,7 +74,7 @@ function planHtml(plan: PlanText): string {
 <h2>${escaped(plan.title)}</h2>
 ${answers.join('\n')}
 <p>${escaped(plan.subject)}<br><span class="place">${escaped(plan.place)}</span></p>
-${sections.join('\n')}
+${pictures.map((picture) => `${pictureHtml(picture)}\n`).join('')}${sections.join('\n')}
 </section>`;
 }
 

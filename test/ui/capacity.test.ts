@@ -69,6 +69,13 @@ describe('what-if', () => {
     await expect.poll(() => box.locator('.error').textContent()).toMatch(/must be .* not 1\.5/);
     expect(await field(page, 'Memory share').inputValue()).toBe('1.5');
     expect(await field(page, 'Memory share').getAttribute('aria-invalid')).toBe('true');
+    await tryValue(host, 'Prompt tokens', '0');
+    await expect
+      .poll(() => page.locator('[data-key="prompt"] .error').textContent())
+      .toMatch(/^prompt must be a whole number from 1 to \d+, not “0”\.$/);
+    await tryValue(host, 'Output tokens', '1,000');
+    await expect.poll(() => heading(page)).toMatch(/ 9 requests fit/);
+    await expect.poll(() => page.locator('.detail').textContent()).toMatch(/1,000 output tokens/);
     await expect.poll(() => heading(page)).toMatch(/ 9 requests fit/);
     await page.getByRole('button', { name: 'Reset' }).click();
     await expect.poll(() => heading(page)).toMatch(/64 requests fit/);

@@ -337,6 +337,16 @@ test('a launch that is not simulated says why, and the pool comes back when it i
   await page.getByText('There is no pool to show. The scheduler of TGI is not simulated.').waitFor();
   await tell(page, { version: PROTOCOL, type: 'show', view: poolView() });
   await page.locator('.pool-deck[data-step]').waitFor();
+  await button(page, 'Play').click();
+  await expect.poll(() => stepOf(page)).toBeGreaterThan(3);
+  await tell(page, { version: PROTOCOL, type: 'show', view: poolView({ kind: 'reason', text: 'Not now.' }) });
+  await page.getByText('There is no pool to show. Not now.').waitFor();
+  const hidden = page.locator('.pool .pool-deck');
+  const at = await hidden.getAttribute('data-step');
+  await page.waitForTimeout(500);
+  expect(Math.abs(Number(await hidden.getAttribute('data-step')) - Number(at)), 'one that was under way').toBeLessThan(
+    2,
+  );
   await page.context().close();
 });
 

@@ -1,7 +1,7 @@
 /** What a person can try. A change is a question to the host; what is tried can be written into the file, or dropped. */
 import type { Controls, Field as FieldView, KNOBS, WhatIf } from '../../src/dashboard/protocol';
 import { el } from '../dom';
-import { button, type ChoiceField, dropdown, type Field, numberField, textField } from '../ui/toolkit';
+import { button, type ChoiceField, countField, dropdown, type Field, textField } from '../ui/toolkit';
 
 export interface ControlsPanel {
   readonly element: HTMLElement;
@@ -16,7 +16,7 @@ export interface TrialActions {
 
 type Key = (typeof KNOBS)[number];
 
-/** Counts that no engine reads: the page knows what a count is. */
+/** Counts that no engine reads: their digits may be grouped. */
 const COUNTS: ReadonlySet<Key> = new Set(['gpus', 'prompt', 'output']);
 
 export function controlsPanel({ onTry, onApply, onPin }: TrialActions): ControlsPanel {
@@ -36,7 +36,7 @@ export function controlsPanel({ onTry, onApply, onPin }: TrialActions): Controls
     const chosen = view.choices !== undefined;
     let made = fields.get(view.key);
     if (!made || made.chosen !== chosen) {
-      const make = chosen ? dropdown : COUNTS.has(view.key) ? numberField : textField;
+      const make = chosen ? dropdown : COUNTS.has(view.key) ? countField : textField;
       const field = make(view.label, change(view.key));
       const name = el('span', { class: 'option', 'aria-hidden': 'true' });
       field.element.querySelector('.label')?.after(name);

@@ -128,8 +128,15 @@ function pickerOf({ host, say }: ViewContext): {
       asked = subject;
       const reply = await host.ask('pinnable', {});
       if (reply.ok) {
+        const before = offered[Number(chosen)]?.text;
         offered = offersOf(reply.result);
-        chosen = offered[Number(chosen)] ? chosen : '0';
+        // What was chosen may stand elsewhere now; where it is gone, the launch that is shown is meant.
+        chosen = String(
+          Math.max(
+            0,
+            offered.findIndex(({ text }) => text === before),
+          ),
+        );
         choice.offer(offered.map(({ text }, i) => ({ value: String(i), text })));
         choice.set(chosen, false);
       }

@@ -96,7 +96,7 @@ function learnView(context: ViewContext, state: unknown): DashboardView {
   return {
     element,
     draw({ pool }: PlanView) {
-      const own = pool.kind === 'world' && pool.world.engine !== 'llama.cpp' ? pool : undefined;
+      const own = pool.kind === 'reason' ? pool.figures : pool.world.engine === 'llama.cpp' ? undefined : pool;
       const { blockSize, prompt, output, maxLength } = own ?? USUAL;
       figures = { blockSize: Math.max(1, blockSize), prompt, output, maxLength };
       scenes = scenesOf(figures);

@@ -30,6 +30,7 @@ function poolView(context: ViewContext, state: unknown): DashboardView {
   let part: Simulated | undefined;
   let running = '';
   let first = true;
+  let visible = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const title = el('h1', { class: 'pool-title' });
@@ -99,9 +100,10 @@ function poolView(context: ViewContext, state: unknown): DashboardView {
     content.hidden = part === undefined;
     empty.textContent = pool.kind === 'reason' ? `There is no pool to show. ${pool.text}` : '';
     title.textContent = part
-      ? `${part.engine}: ${withCommas(part.blocks)} ${part.world.engine === 'llama.cpp' ? 'slots' : 'blocks'} of ${withCommas(part.blockSize)} tokens`
+      ? `${part.engine}: ${withCommas(part.blocks)} ${part.world.engine === 'llama.cpp' ? 'slots' : 'blocks'} of ${withCommas(part.blockSize)} ${part.blockSize === 1 ? 'token' : 'tokens'}`
       : 'Pool';
     clearTimeout(timer);
+    settle();
     if (first && part) {
       first = false;
       start(before?.deck.index ?? 0);
@@ -110,11 +112,17 @@ function poolView(context: ViewContext, state: unknown): DashboardView {
     }
   }
 
+  /** What played rests while there is no pool to show. */
+  const settle = (): void => deck.shown(visible && part !== undefined);
+
   return {
     element,
     draw,
     redraw: deck.redraw,
-    shown: deck.shown,
+    shown(next) {
+      visible = next;
+      settle();
+    },
     state: () => ({ version: 1, deck: deck.state(), choices: chosen }),
   };
 }

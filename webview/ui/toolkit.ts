@@ -55,10 +55,17 @@ export function button(
 /** A number typed as text. Tells when it is committed: Enter, or leaving the field. */
 export const numberField = (label: string, onCommit: (value: string) => void, least: 0 | 1 = 1): Field =>
   typed(label, onCommit, (text) => {
-    const value = text.replace(/[\s,_]/g, '');
+    const value = plain(text);
     const taken = value === '' || (/^\d{1,12}$/.test(value) && Number(value) >= least);
-    return taken ? { value } : { why: 'a whole number' };
+    return taken ? { value } : { why: `It must be a whole number from ${least} on.` };
   });
+
+/** A number of which somebody else knows whether it can be taken. */
+export const countField = (label: string, onCommit: (value: string) => void): Field =>
+  typed(label, onCommit, (text) => ({ value: plain(text) }));
+
+/** Without the marks that group digits; anything else stays as it is. */
+const plain = (text: string): string => (/^[\d\s,_]*$/.test(text) ? text.replace(/[\s,_]/g, '') : text.trim());
 
 /** Any text, of which somebody else knows whether it can be taken. */
 export const textField = (label: string, onCommit: (value: string) => void): Field =>

@@ -35,8 +35,13 @@ const simulated = v.object({
 
 export const poolPart = v.variant('kind', [
   simulated,
-  /** Why it is not simulated. */
-  v.object({ kind: v.literal('reason'), text: v.string() }),
+  v.object({
+    kind: v.literal('reason'),
+    /** Why it is not simulated. */
+    text: v.string(),
+    /** What is known of its blocks and requests all the same; absent where its memory is not cut into blocks. */
+    figures: v.optional(v.object({ blockSize: count, prompt: count, output: count, maxLength: count })),
+  }),
 ]);
 
 export type PoolPart = v.InferOutput<typeof poolPart>;

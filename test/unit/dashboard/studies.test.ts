@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { comparisonView } from '../../../src/dashboard/compare-view';
 import { controlsView } from '../../../src/dashboard/controls-view';
+import { poolPart } from '../../../src/dashboard/pool-part';
 import { readParams, readPins, readResult } from '../../../src/dashboard/protocol';
 import { studiesView } from '../../../src/dashboard/studies-view';
 import type { Grammars } from '../../../src/launch/launch';
@@ -115,6 +116,20 @@ describe('controls', () => {
   it('of an engine without such options are left out', () => {
     const keys = controlsView(triedOn('ollama/gemma3-27b.compose.yaml').tried, {}).fields.map((f) => f.key);
     expect(keys).toEqual(['gpu', 'gpus', 'kv-dtype', 'max-length', 'max-sequences', 'prompt', 'output']);
+  });
+});
+
+describe('the pool’s part', () => {
+  it('of an engine whose scheduler is not simulated tells the sizes of its blocks and requests', () => {
+    expect(poolPart(studied('lmdeploy/qwen2.5-32b.compose.yaml').plan)).toEqual({
+      kind: 'reason',
+      text: 'The scheduler of LMDeploy is not simulated.',
+      figures: { blockSize: 64, prompt: 600, output: 250, maxLength: 32768 },
+    });
+  });
+
+  it('of memory that is not cut into blocks tells none', () => {
+    expect(poolPart(studied('ollama/gemma3-27b.compose.yaml').plan)).not.toHaveProperty('figures');
   });
 });
 

@@ -170,4 +170,6 @@ test('charts go into the HTML as pictures, and nothing else gets in with them', 
   );
   expect(html).toContain('Tried with &lt;b&gt;x&lt;/b&gt;.');
   expect(html).not.toMatch(/<script|<b>|https?:/);
+  const places = ['class="answer"', '<figure>', '<h3>'].map((what) => html.indexOf(what));
+  expect(places, 'the answer comes first, the pictures next').toEqual(places.toSorted((a, b) => a - b));
 });
