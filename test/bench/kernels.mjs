@@ -65,7 +65,7 @@ async function finish(name, run) {
     failed += result.checks.wrong;
     passed += result.checks.count - result.checks.wrong;
     printResult(result);
-    const { good, bad } = barsOf(result, { gpu, loud: isNoisy(result) });
+    const { good, bad } = barsOf(result, { loud: isNoisy(result) });
     passed += good;
     failed += bad;
     const { dtype, headDim } = result.shape;

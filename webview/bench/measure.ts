@@ -21,7 +21,7 @@ export const METHODS = {
 } as const satisfies Record<string, Method>;
 
 /** Below these there is no interval to speak of. */
-const FEWEST_ROUNDS = 7;
+export const FEWEST_ROUNDS = 7;
 const PILOT_LIMIT = 50;
 
 export interface Watcher {
@@ -41,16 +41,21 @@ export interface Measured {
 export async function measure(
   gpu: Gpu,
   clock: PassClock,
-  variants: readonly Variant[],
+  all: readonly Variant[],
   method: Method,
   watcher: Watcher,
 ): Promise<readonly Measured[]> {
   const repetitions = new Map<Variant, number>();
-  for (const variant of variants) {
+  for (const variant of all) {
     await watcher.pause();
-    repetitions.set(variant, await calibrate(gpu, clock, variant, method));
+    const times = await calibrate(gpu, clock, variant, method);
+    if (times) {
+      repetitions.set(variant, times);
+    }
   }
+  const variants = [...repetitions.keys()];
   const times = new Map(variants.map((variant) => [variant, [] as number[]]));
+  let kind = clock.kind();
   const random = randomOf(5);
   const end = Date.now() + method.cap;
   let kept = 0;
@@ -71,6 +76,15 @@ export async function measure(
         round.set(variant, (await clock.time(variant.step.dispatches, repeats)) / repeats);
       }
     }
+    if (clock.kind() !== kind) {
+      // The GPU's clock was given up: times of two clocks are no pairs.
+      kind = clock.kind();
+      kept = 0;
+      times.forEach((some) => {
+        some.length = 0;
+      });
+      continue;
+    }
     if (watcher.disturbed?.()) {
       continue;
     }
@@ -82,12 +96,23 @@ export async function measure(
   return variants.map((variant) => ({ variant, times: times.get(variant) ?? [] }));
 }
 
-/** One dispatch first, then at most four times as many at each step, until a pass lasts long enough. */
-async function calibrate(gpu: Gpu, clock: PassClock, { step, kind }: Variant, method: Method): Promise<number> {
+/**
+ * One dispatch first, then at most four times as many at each step, until a pass lasts long enough. A step that takes too
+ * long for a machine that draws a window is an error; the naive one, which is known to be slow, is left out.
+ */
+async function calibrate(
+  gpu: Gpu,
+  clock: PassClock,
+  { step, kind }: Variant,
+  method: Method,
+): Promise<number | undefined> {
   let times = 1;
   let elapsed = await clock.time(step.dispatches, times); // the first may compile
   elapsed = await clock.time(step.dispatches, times);
-  if (elapsed > PILOT_LIMIT && !gpu.adapter.fallback && kind !== 'naive') {
+  if (elapsed > PILOT_LIMIT && !gpu.adapter.fallback) {
+    if (kind === 'naive') {
+      return undefined;
+    }
     throw new GpuError('slow', `One step takes ${elapsed.toFixed(0)} ms on this GPU: the work is too large for it.`);
   }
   while (elapsed < method.target && times < 4096) {

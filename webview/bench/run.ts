@@ -3,7 +3,7 @@ import { BENCH_SCHEMA, type BenchResult } from '../../src/core/pool/kernel-resul
 import { type HostClock, passClock, wallClock } from './clock';
 import { type Gpu, messageOf } from './device';
 import { type Asked, type Fitted, fitShape, SMALL_BYTES } from './fit';
-import { driftOf, METHODS, type Method, measure, rowsOf, type Watcher } from './measure';
+import { driftOf, FEWEST_ROUNDS, METHODS, type Method, measure, rowsOf, type Watcher } from './measure';
 import { storageError } from './reference';
 import { totalTokens } from './shape';
 import { openBench, tuningFor, uniqueBytes } from './step';
@@ -49,6 +49,8 @@ export async function runBenchmark(gpu: Gpu, options: RunOptions, watcher: RunWa
 /** JSON has no infinity. */
 const finite = (error: number): number => Math.min(error, Number.MAX_VALUE);
 
+const LEFT_OUT = 'The naive kernel is not timed: one step of it takes longer than is good for a GPU that also draws.';
+
 /** Of the progress. */
 const CHECKS_SHARE = 0.3;
 
@@ -81,12 +83,19 @@ async function timed(
       ...watcher,
       progress: (share, what) => watcher.progress(CHECKS_SHARE + (1 - CHECKS_SHARE) * share, what),
     });
+    const rounds = Math.min(...measured.map(({ times }) => times.length));
+    if (rounds < FEWEST_ROUNDS) {
+      const why = `Only ${rounds} rounds were left undisturbed, too few to say anything by.`;
+      return { checks, notes: [...base.notes, why] };
+    }
     const rows = rowsOf(measured, uniqueBytes(shape));
+    const left = setup.variants.length > measured.length ? [LEFT_OUT] : [];
     const quantum = clock.quantum();
     return {
       checks,
+      notes: [...base.notes, ...left],
       clock: { kind: clock.kind(), ...(quantum && { quantumNanoseconds: quantum }) },
-      rounds: Math.min(...measured.map(({ times }) => times.length)),
+      rounds,
       drift: driftOf(measured[0]?.times ?? []),
       noise: rows.find(({ kind }) => kind === 'again')?.ratio,
       rows: [...rows],

@@ -43,8 +43,9 @@ export function pairedRatio(times: readonly number[], base: readonly number[]): 
   return medianInterval(ratios);
 }
 
-/** Whether a ratio's interval clears that of the same thing measured twice. */
-export const isReal = (ratio: Interval, noise: Interval): boolean => ratio.low > noise.high || ratio.high < noise.low;
+/** Whether a ratio's interval clears that of the same thing measured twice, and one: noise may lie beside it. */
+export const isReal = (ratio: Interval, noise: Interval): boolean =>
+  ratio.low > Math.max(1, noise.high) || ratio.high < Math.min(1, noise.low);
 
 /** The step of a clock: what all its readings are multiples of. */
 export function quantumOf(readings: readonly bigint[]): bigint {

@@ -82,7 +82,11 @@ function benchView(context: ViewContext, kept: unknown): DashboardView {
         status.textContent = `${message.what} …`;
         return;
       case 'trouble':
-        setRunning(false);
+        if (message.trouble === 'stuck') {
+          end(); // what it waits for may never come
+        } else {
+          setRunning(false);
+        }
         absent = absent || message.during === 'look' || ABSENT.includes(message.trouble);
         tell(message.trouble, message.message);
         return;

@@ -67,7 +67,11 @@ export function whoseGpu(adapter: AdapterFacts, remote: string): string {
   const what = adapter.fallback ? 'software that plays a GPU on' : 'the GPU of';
   const whose =
     remote === '' ? 'this computer' : `the computer that shows this window, not of ${remote} to which it is connected`;
-  return `Runs on ${adapterName(adapter)}, ${what} ${whose}. It is not the GPU that will serve.`;
+  const serving =
+    adapter.fallback || remote !== ''
+      ? 'It is not the GPU that will serve.'
+      : 'The GPU that will serve may be another.';
+  return `Runs on ${adapterName(adapter)}, ${what} ${whose}. ${serving}`;
 }
 
 export const ratioText = ({ median, low, high }: Interval): string =>
@@ -106,7 +110,7 @@ export function headline(result: BenchResult): Told {
   if (checks.wrong > 0) {
     return {
       title: `${checks.wrong} of ${checks.count} checks failed on this GPU`,
-      text: 'A kernel that is wrong has no time worth showing. The driver computes something else than the reference.',
+      text: 'A kernel that is wrong has no time worth showing. Driver or kernel compute something else than the reference.',
     };
   }
   const right = `All ${checks.count} checks passed; the largest error is ${checks.worst.toExponential(1)} of a head’s largest output.`;

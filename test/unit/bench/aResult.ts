@@ -14,7 +14,7 @@ export const aRow = (blockSize: number, ratio: number): Row => ({
   real: ratio > 1.05,
 });
 
-const plain = (kind: Row['kind'], ratio: number): Row => {
+export const plainRow = (kind: Row['kind'], ratio: number): Row => {
   const { order: _, blockSize: __, ...row } = aRow(1, ratio);
   return { ...row, kind, real: kind === 'naive' || kind === 'read' };
 };
@@ -41,13 +41,13 @@ export const aResult = (over: Partial<BenchResult> = {}): BenchResult => ({
   drift: 1.01,
   noise: { median: 1, low: 0.98, high: 1.02 },
   rows: [
-    plain('contiguous', 1),
-    plain('again', 1),
+    plainRow('contiguous', 1),
+    plainRow('again', 1),
     aRow(1, 1.4),
     aRow(16, 1.1),
     aRow(64, 1.02),
-    plain('read', 0.8),
-    plain('naive', 6),
+    plainRow('read', 0.8),
+    plainRow('naive', 6),
   ],
   notes: [],
   ...over,
