@@ -1,4 +1,4 @@
-// The results as tables, and the bars that the software adapter must reach.
+// The results as tables, and what was reached of what is asked.
 
 /** @typedef {import('../../src/core/pool/kernel-result').BenchResult} BenchResult @typedef {BenchResult['rows'][number]} Row */
 
@@ -59,83 +59,21 @@ export function printPublished(published) {
   }
 }
 
-/** A GPU's keys and values must leave its cache. */
-const ENOUGH_BYTES = 128 * 2 ** 20;
-const ROUNDS = 21;
-
-/** @typedef {{ what: string, interval: Row['ratio'] | undefined, most?: number, least?: number }} Bar */
-
-/** Why a result is not judged, if it is not. @param {BenchResult} result @param {boolean} loud */
-function excuse({ adapter, shape, clock, noise, rounds }, loud) {
-  if (!noise || clock.kind === 'wall') {
-    return 'only the wall clock is there';
-  }
-  if (loud) {
-    return `too noisy: contiguous against itself is ${ratio(noise)}`;
-  }
-  if (rounds < ROUNDS) {
-    return `${rounds} rounds, fewer than ${ROUNDS}`;
-  }
-  return !adapter.fallback && shape.bytes < ENOUGH_BYTES
-    ? `${(shape.bytes / 2 ** 20).toFixed(0)} MiB of keys and values, fewer than ${ENOUGH_BYTES / 2 ** 20}`
-    : undefined;
-}
-
 /**
- * What is asked of f16 with head dim 128: on the software adapter by its CPU time; on a GPU what paging may cost at most,
- * and how near contiguous attention comes to only reading. @param {BenchResult} result @returns {Bar[]}
+ * The bars, printed, and how many were reached.
+ * @param {{ why: string } | { bars: readonly import('../../webview/bench/bars').Bar[] }} verdict
  */
-function barsFor({ adapter, rows }) {
-  const find = (
-    /** @type {Row['kind']} */ kind,
-    /** @type {Row['order']} */ order = undefined,
-    /** @type {number | undefined} */ blockSize = undefined,
-  ) => rows.find((row) => row.kind === kind && row.order === order && row.blockSize === blockSize)?.ratio;
-  const paged = (
-    /** @type {number} */ size,
-    /** @type {number} */ most,
-    /** @type {'random' | 'sequential'} */ order,
-  ) => ({
-    what: `paged ${size}, ${order}`,
-    interval: find('paged', order, size),
-    most,
-  });
-  if (adapter.fallback) {
-    const naive = find('naive');
-    const split = naive && { median: 1 / naive.median, low: 1 / naive.high, high: 1 / naive.low };
-    const bar = { what: 'split against naive', interval: split, most: 0.5 };
-    return [bar, paged(16, 1.5, 'random'), paged(1, 1.3, 'sequential')];
-  }
-  return [
-    // The read's time over contiguous attention's is the share of the bandwidth that attention reaches.
-    { what: 'contiguous, share of the measured read bandwidth', interval: find('read'), least: 0.75 },
-    ...[32, 64, 128, 256].map((size) => paged(size, 1.05, 'random')),
-    paged(16, 1.1, 'random'),
-    paged(1, 1.35, 'random'),
-  ];
-}
-
-/** Missed only when the whole interval is beyond it; what was not measured is missed too. @param {Bar} bar */
-const isMissed = ({ interval, most = Number.POSITIVE_INFINITY, least = 0 }) =>
-  !interval || interval.low > most || interval.high < least;
-
-/** @param {BenchResult} result @param {{ loud: boolean, say?: (line: string) => void }} setting */
-export function barsOf(result, { loud, say = console.log }) {
-  const { shape, rows } = result;
-  if (shape.dtype !== 'f16' || shape.headDim !== 128 || rows.length === 0) {
+export function printBars(verdict) {
+  if ('why' in verdict) {
+    console.log(`  not judged: ${verdict.why}`);
     return { good: 0, bad: 0 };
   }
-  const why = excuse(result, loud);
-  if (why) {
-    say(`  not judged: ${why}`);
-    return { good: 0, bad: 0 };
+  for (const { what, interval, most, least, missed } of verdict.bars) {
+    const limit = most === undefined ? `at least ${least}` : `at most ${most}`;
+    console.log(
+      `  ${missed ? 'MISSED' : 'ok    '} ${what}: ${interval ? ratio(interval) : 'not measured'}, bar ${limit}`,
+    );
   }
-  const bars = barsFor(result);
-  for (const bar of bars) {
-    const figure = bar.interval ? ratio(bar.interval) : 'not measured';
-    const limit = bar.most === undefined ? `at least ${bar.least}` : `at most ${bar.most}`;
-    say(`  ${isMissed(bar) ? 'MISSED' : 'ok    '} ${bar.what}: ${figure}, bar ${limit}`);
-  }
-  const bad = bars.filter(isMissed).length;
-  return { good: bars.length - bad, bad };
+  const bad = verdict.bars.filter(({ missed }) => missed).length;
+  return { good: verdict.bars.length - bad, bad };
 }

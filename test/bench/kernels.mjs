@@ -10,7 +10,7 @@ import { RESULTS, ROOT } from '../../scripts/lib/paths.mjs';
 import { node } from '../../scripts/lib/run.mjs';
 import { launchChromium, WEBGPU_FLAGS } from '../../scripts/vscode/chromium.mjs';
 import { installDawn, softwareAdapter } from '../../scripts/webgpu/dawn.mjs';
-import { barsOf, printPublished, printResult } from './kernels-report.mjs';
+import { printBars, printPublished, printResult } from './kernels-report.mjs';
 
 /** See webview/bench/headless.ts. @typedef {{ dtype: string, headDim: number, matrix?: 'full' | 'quick', checksOnly?: boolean }} Job */
 /** @typedef {{ results: import('../../src/core/pool/kernel-result').BenchResult[], wrong: string[] }} Done */
@@ -28,7 +28,7 @@ const ALL_JOBS = [JUDGED, { dtype: 'f32', headDim: 64 }, { dtype: 'int8', headDi
 const QUICK_JOBS = [{ dtype: 'f16', headDim: 128, matrix: 'quick', checksOnly: true }];
 
 const bundle = await bundled('cjs', path.join(out, 'kernels.cjs'));
-const { isNoisy, PUBLISHED } = createRequire(import.meta.url)(bundle);
+const { judge, PUBLISHED } = createRequire(import.meta.url)(bundle);
 let passed = 0;
 let failed = 0;
 /** @type {[string, () => Promise<Done | undefined>][]} */
@@ -65,7 +65,7 @@ async function finish(name, run) {
     failed += result.checks.wrong;
     passed += result.checks.count - result.checks.wrong;
     printResult(result);
-    const { good, bad } = barsOf(result, { loud: isNoisy(result) });
+    const { good, bad } = result.rows.length > 0 ? printBars(judge(result)) : { good: 0, bad: 0 };
     passed += good;
     failed += bad;
     const { dtype, headDim } = result.shape;
