@@ -1,6 +1,6 @@
 /** From any text to its plans: what the launches name is fetched round by round, until nothing more is missing. */
 import { type TextDocument, type Uri, workspace } from 'vscode';
-import type { ReadInput } from '../launch/launch';
+import type { Form, ReadInput } from '../launch/launch';
 import type { Overrides, PlanContext, PlanResult } from '../planner';
 import type { Files } from './files';
 import { createGgufHeads } from './gguf-heads';
@@ -8,7 +8,7 @@ import type { GrammarStore } from './grammars';
 import { modelConfigs } from './model-configs';
 import type { ModelFacts } from './model-facts';
 import { assumed } from './settings';
-import { mayHoldLaunch } from './sniff';
+import { formOf, mayHoldLaunch } from './sniff';
 
 /** A text, and where it stands: files that it names are looked for from there. */
 export interface Source {
@@ -16,13 +16,16 @@ export interface Source {
   readonly text: string;
   /** Its ending decides how it is read; shown as the launch's file. */
   readonly name: string;
+  /** Given where its name says nothing. */
+  readonly form?: Form;
 }
 
-export const sourceOf = (document: TextDocument): Source => ({
-  uri: document.uri,
-  text: document.getText(),
-  name: workspace.asRelativePath(document.uri, false),
-});
+export function sourceOf(document: TextDocument): Source {
+  const { uri, languageId } = document;
+  const name = workspace.asRelativePath(uri, false);
+  const form = formOf(uri.scheme, name, languageId);
+  return { uri, text: document.getText(), name, ...(form && { form }) };
+}
 
 /** The plans of a text, and what it takes to plan it again. */
 export interface Planned {
@@ -42,12 +45,12 @@ const ROUNDS = 5;
 export function createPlanning(grammars: GrammarStore, files: Files, facts: ModelFacts): Planning {
   const heads = createGgufHeads();
   return {
-    async plan({ uri, text, name }, flags) {
+    async plan({ uri, text, name, form }, flags) {
       if (!mayHoldLaunch(text, name)) {
         return undefined;
       }
       const { planText } = await import('../lazy');
-      const input: ReadInput = { text, name, files: files.sourceFor(uri), grammars };
+      const input: ReadInput = { text, name, ...(form && { form }), files: files.sourceFor(uri), grammars };
       const settings = assumed(uri);
       const round = () => {
         const models = modelConfigs(files.sourceFor(uri), (head) => heads.read(uri, head), facts.read);

@@ -1,4 +1,5 @@
 /** A look at a document before anything heavy is loaded: might a launch be in it? */
+import type { Form } from '../launch/launch';
 import { ENGINE_NAMES } from './engine-names.generated';
 
 /**
@@ -23,6 +24,7 @@ export const LANGUAGES: readonly string[] = [
   'ini',
   'properties',
   'dotenv',
+  'env',
   'systemd-unit-file',
   'systemd-conf',
   'markdown',
@@ -33,6 +35,7 @@ export const LANGUAGES: readonly string[] = [
   'bat',
   'hcl',
   'terraform',
+  'opentofu',
   'nomad',
   'toml',
   'modelfile',
@@ -44,11 +47,38 @@ export const LANGUAGES: readonly string[] = [
  * text. In words of a document selector, which knows `*` and `{a,b}`.
  */
 export const FILE_NAMES =
-  '{*.toml,*.hcl,*.nomad,*.service,*.container,override.conf,*.sbatch,*.slurm,justfile,.justfile,*.just,*.mk,*.mdx,*.qmd,*.rmd,*.env,.env,.env.*,*.env.*,.envrc,Procfile}';
+  '{*.toml,*.hcl,*.nomad,*.tf,*.tofu,*.gotmpl,*.service,*.container,override.conf,*.sbatch,*.slurm,*.command,justfile,Justfile,.justfile,.Justfile,*.just,*.mk,Makefile.*,*.mdx,*.qmd,*.rmd,*.Rmd,*.env,.env,.env.*,.env-*,.env_*,*.env.*,.envrc,Procfile}';
+
+/** How a text is read whose name does not say: untitled, a notebook's cell, without an ending. Of YAML its keys tell. */
+const FORMS: { readonly [language: string]: Form } = {
+  python: 'python',
+  shellscript: 'shell',
+  dockerfile: 'dockerfile',
+  makefile: 'makefile',
+  just: 'justfile',
+  markdown: 'markdown',
+  powershell: 'powershell',
+  bat: 'batch',
+  hcl: 'hcl',
+  terraform: 'hcl',
+  opentofu: 'hcl',
+  nomad: 'hcl',
+  pbtxt: 'triton',
+  modelfile: 'modelfile',
+  dotenv: 'env-file',
+  'systemd-unit-file': 'systemd',
+};
+
+export function formOf(scheme: string, name: string, language: string): Form | undefined {
+  if (scheme === 'vscode-notebook-cell') {
+    return language === 'python' ? 'notebook' : FORMS[language];
+  }
+  return scheme === 'untitled' || !/\.[^\\/]*$/.test(name) ? FORMS[language] : undefined;
+}
 
 /** Files that are looked through for launches in a whole workspace: by name, since a closed file has no language yet. */
 export const SCANNED =
-  '**/{*.yaml,*.yml,*.json,*.jsonc,*.sh,*.bash,*.zsh,*.ps1,*.bat,*.cmd,*.py,*.ipynb,*.toml,*.ini,*.cfg,*.conf,*.properties,*.env,.env,.env.*,*.env.*,.envrc,*.hcl,*.nomad,*.tf,*.service,*.container,*.sbatch,*.slurm,*.pbtxt,*.textproto,*.md,*.mdx,*.qmd,*.rmd,*.mk,*.tpl,Dockerfile,Dockerfile.*,*.dockerfile,Containerfile,Makefile,GNUmakefile,justfile,.justfile,*.just,Modelfile,Modelfile.*,*.modelfile,Procfile}';
+  '**/{*.yaml,*.yml,*.json,*.jsonc,*.sh,*.bash,*.zsh,*.ksh,*.command,*.ps1,*.psm1,*.bat,*.cmd,*.py,*.pyw,*.ipynb,*.toml,*.ini,*.cfg,*.conf,*.properties,*.env,.env,.env.*,.env-*,.env_*,*.env.*,.envrc,*.hcl,*.nomad,*.tf,*.tofu,*.gotmpl,*.service,*.container,*.sbatch,*.slurm,*.pbtxt,*.textproto,*.md,*.markdown,*.mdx,*.qmd,*.rmd,*.Rmd,*.mk,*.mak,*.tpl,Dockerfile,Dockerfile.*,*.dockerfile,Containerfile,Containerfile.*,*.containerfile,Makefile,makefile,Makefile.*,GNUmakefile,justfile,Justfile,.justfile,.Justfile,*.just,Modelfile,Modelfile.*,Modelfile-*,Modelfile_*,*.modelfile,Procfile}';
 
 /** What is looked at: far beyond any launch file's start, and cheap (under a millisecond). */
 const LOOKED_AT = 512 * 1024;

@@ -1,7 +1,10 @@
-/** Jupyter notebooks: the code cells one after another, as one program; lines of shell in them (`!vllm serve …`) apart. */
+/**
+ * Jupyter notebooks: the code cells one after another, as one program; lines of shell in them (`!vllm serve …`) apart. An
+ * editor shows a notebook's cells as texts of their own under its name: such a text is one cell.
+ */
 import { mentionsEngine } from '../mentions';
 import { jsonString } from '../text/json-string';
-import { addExact, addPart, builder, finish, type Mapped } from '../text/mapped';
+import { addExact, addPart, builder, finish, type Mapped, plainText } from '../text/mapped';
 import { baseName, type TextForm } from './form';
 
 export const notebook: TextForm = {
@@ -13,7 +16,7 @@ export const notebook: TextForm = {
     if (!mentionsEngine(text.text, reading.engines)) {
       return;
     }
-    const cells = codeCells(text);
+    const cells = /^\s*\{/.test(text.text) ? codeCells(text) : [linesOf(text)];
     const title = baseName(reading.input.name);
     for (const cell of cells) {
       const shell = /^%%(?:bash|sh)\b/.test(cell[0]?.text ?? '')
@@ -53,6 +56,10 @@ function joined(cells: readonly (readonly Mapped[])[], keep: (line: string) => b
     }
   }
   return finish(b, [], { start: b.segments[0]?.start ?? 0, end: b.segments.at(-1)?.end ?? 0 });
+}
+
+function linesOf({ text }: Mapped): readonly Mapped[] {
+  return [...text.matchAll(/[^\n]+\n?|\n/g)].map((line) => plainText(text, line.index, line.index + line[0].length));
 }
 
 const STRING = /"((?:[^"\\]|\\[\s\S])*)"/y;
