@@ -35,6 +35,7 @@ const PAUSE = 120;
 export function startSession(extension: Uri, panel: WebviewPanel, ports: DashboardPorts): Session {
   let at: Followed | undefined;
   let ready = false;
+  let seen = panel.visible;
   let turn = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   /** What was tried on launches that are not shown now: looking at another one loses nothing. */
@@ -47,8 +48,8 @@ export function startSession(extension: Uri, panel: WebviewPanel, ports: Dashboa
   /** Sends what is shown now, unless something newer is on its way. */
   const refresh = async (): Promise<void> => {
     const mine = ++turn;
-    if (!ready) {
-      return; // the page asks when it is there
+    if (!ready || !seen) {
+      return; // the page asks when it is there, and while it is hidden nothing is planned for it
     }
     const answer = await viewOf(ports, at);
     if (mine === turn) {
@@ -144,6 +145,13 @@ export function startSession(extension: Uri, panel: WebviewPanel, ports: Dashboa
       const message = readToHost(raw);
       if (message) {
         void answer(message);
+      }
+    }),
+    panel.onDidChangeViewState(() => {
+      const before = seen;
+      seen = panel.visible;
+      if (seen && !before) {
+        void refresh();
       }
     }),
     window.onDidChangeActiveTextEditor(followActive),

@@ -28,7 +28,12 @@ export function viewOf(over: Partial<Plan> = {}, whatIf = untried): View {
 /** What VS Code gives a page of each theme kind: the body's class and the variables that are drawn with. */
 export const THEMES = {
   'vscode-dark': { foreground: '#cccccc', 'editor-background': '#1f1f1f', 'charts-green': '#89d185' },
-  'vscode-light': { foreground: '#3b3b3b', 'editor-background': '#ffffff', 'charts-green': '#388a34' },
+  'vscode-light': {
+    foreground: '#3b3b3b',
+    'editor-background': '#ffffff',
+    'charts-green': '#388a34',
+    errorForeground: '#f85149',
+  },
   'vscode-high-contrast': { foreground: '#ffffff', 'editor-background': '#000000', contrastBorder: '#6fc3df' },
   'vscode-high-contrast-light': { foreground: '#292929', 'editor-background': '#ffffff', contrastBorder: '#0f4a85' },
 } as const;

@@ -30,9 +30,9 @@ export function stagedOf(scenario: Scenario): Staged {
     return { spec: { worlds, traffic, clock: fixedClock(1), cellTokens: 4 }, notes: [] };
   }
   const { worlds, cellTokens, clock } = scenario;
-  const { traffic, notes } = trafficOf(scenario.traffic);
+  const { traffic, notes, problem } = trafficOf(scenario.traffic);
   if (traffic.count === 0) {
-    throw new RangeError(['There is no request to serve.', ...notes].join(' '));
+    throw new RangeError(['There is no request to serve.', problem ?? ''].join(' ').trim());
   }
   return { spec: { worlds, traffic, clock: clockOf(clock), cellTokens }, notes };
 }
@@ -45,7 +45,12 @@ function clockOf(choice: ClockChoice): Clock {
   return choice.stages === 1 ? one : (step) => one(step) * choice.stages;
 }
 
-type Made = { readonly traffic: Traffic; readonly notes: readonly string[] };
+interface Made {
+  readonly traffic: Traffic;
+  readonly notes: readonly string[];
+  /** The first of the rows that could not be read. */
+  readonly problem?: string;
+}
 
 function trafficOf(choice: TrafficChoice): Made {
   if (choice.kind === 'generated') {
@@ -55,10 +60,12 @@ function trafficOf(choice: TrafficChoice): Made {
   reader.push(choice.text);
   const { traffic, notes, problems, problemCount } = reader.end();
   const [first] = problems;
-  const trouble = first ? [`${problemCount} rows were left out; line ${first.line}: ${first.message}`] : [];
+  const problem = first && `Line ${first.line}: ${first.message}`;
+  const left = problemCount === 1 ? 'One row was left out.' : `${problemCount} rows were left out.`;
   return {
     traffic: choice.replicas === 1 ? traffic : dealTraffic(traffic, choice.replicas),
-    notes: [...notes, ...trouble],
+    notes: problem ? [...notes, `${left} ${problem}`] : notes,
+    problem,
   };
 }
 

@@ -213,13 +213,18 @@ function takeLine(state: State, line: string): void {
       complain(
         state,
         state.line,
-        `The header “${line.slice(0, 80)}” is not known: TIMESTAMP, ContextTokens, GeneratedTokens or Timestamp, Request tokens, Response tokens.`,
+        isText(line)
+          ? `The header “${line.slice(0, 80)}” is not known: TIMESTAMP, ContextTokens, GeneratedTokens or Timestamp, Request tokens, Response tokens.`
+          : 'It is not text: a trace is JSON Lines, JSON or CSV, as it is or compressed with gzip.',
       );
     }
     return;
   }
   state.rows++;
 }
+
+/** Bytes that are no text come as what stands for them, or as controls. */
+const isText = (line: string): boolean => !/\p{Cc}|\ufffd/u.test(line.slice(0, 1000).replaceAll('\t', ''));
 
 const hasLists = (value: unknown): boolean => typeof value === 'object' && value !== null && 'input_lens' in value;
 

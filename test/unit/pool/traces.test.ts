@@ -127,6 +127,7 @@ describe('trace files', () => {
 
   it.each([
     ['nothing', '', 'The file holds no requests.'],
+    ['bytes that are no text', 'PK\u0003\u0004\ufffd\ufffd\n\ufffd', 'It is not text'],
     ['a wrong header', 'when,what\n1,2\n', 'The header “when,what” is not known'],
     ['a list cut short', SHAREGPT.slice(0, -6), 'the last entry is lost'],
     ['half a result', '{\n "input_lens": [1,', 'It is not JSON.'],
