@@ -287,6 +287,22 @@ describe('the pool', () => {
     expect([small.starts, codes(small)]).toEqual([false, expect.arrayContaining(['host-tier-too-small'])]);
   });
 
+  it('starts no worker that may run no request', () => {
+    const args = (running: number) =>
+      `--model-path ${V3} --tp-size 8 --dp-size 8 --enable-dp-attention --max-running-requests ${running}`;
+    const none = planOf(args(7), kv(40));
+    expect(none.starts).toBe(false);
+    expect(none.findings).toContainEqual(
+      expect.objectContaining({
+        code: 'no-running-requests',
+        severity: 'error',
+        message: expect.stringMatching(/^max_running_request is zero/),
+        fixes: [expect.objectContaining({ value: '8' })],
+      }),
+    );
+    expect(planOf(args(8), kv(40)).starts).toBe(true);
+  });
+
   it('windows without a prefix cache are as many as the running requests need', () => {
     const args =
       '--model openai/gpt-oss-120b --disable-radix-cache --max-running-requests 32 --chunked-prefill-size 4096';

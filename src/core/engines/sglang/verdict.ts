@@ -30,7 +30,7 @@ export function verdictOf(c: SglangConfiguration, layout: Layout, pool: Pool): S
   if (tokens.high <= 0) {
     return { starts: false, findings: [], longestContext };
   }
-  const refusals = [windowsTooSmall(c, pool), noSlots(c, pool)].filter((f) => f !== undefined);
+  const refusals = [windowsTooSmall(c, pool), noSlots(c, pool), noneRunning(c)].filter((f) => f !== undefined);
   if (refusals.length > 0) {
     return {
       starts: refusals.some((f) => f.severity === 'error') ? false : 'unknown',
@@ -116,6 +116,19 @@ function noSlots(c: SglangConfiguration, pool: Pool): Finding | undefined {
     ),
     severity: certain ? 'error' : 'warning',
   };
+}
+
+/** Workers of data-parallel attention share the limit out, rounded down. Source: srt/managers/tp_worker.py. */
+function noneRunning({ running, placement }: SglangConfiguration): Finding | undefined {
+  const workers = placement.attentionData;
+  return running === 0
+    ? refusal(
+        'no-running-requests',
+        `max_running_request is zero: max-running-requests is divided among ${workers} workers of data-parallel attention, rounded down.`,
+        'max-running-requests',
+        [{ title: `Set max-running-requests to ${workers}`, option: 'max-running-requests', value: String(workers) }],
+      )
+    : undefined;
 }
 
 /** It starts all the same: requests are cut off at the pool. */
