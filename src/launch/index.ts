@@ -161,6 +161,10 @@ function readEmbedded(reading: Reading & Collected, name: string, block: Mapped,
     readScript(reading, { kind: 'script', ...around, script: block }, { form: 'shell', title: name });
     return;
   }
+  if (/\.py$/.test(name)) {
+    readFenced(reading, 'python', block, 'python', name);
+    return;
+  }
   const range = contentRange(reading.text, block.extent);
   const form = range && /\.(?:ya?ml|json)$/.test(name) ? recogniseYaml(reading, range) : undefined;
   if (range && form) {

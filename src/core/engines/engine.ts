@@ -22,6 +22,8 @@ export interface StartWords {
   readonly imageVersion?: RegExp;
   /** What an image's own entry point already says, so that its arguments are options at once. */
   readonly imageEntry: readonly string[];
+  /** Images, by their tags, whose entry point starts it only where the first word (empty: none) is one of these. */
+  readonly imageFirst?: readonly { readonly tag: RegExp; readonly word: RegExp }[];
   /** The option that names the model, and whether it may be the first positional argument. */
   readonly modelOption: string;
   readonly positionalModel: boolean;

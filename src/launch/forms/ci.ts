@@ -23,6 +23,7 @@ export const ci: YamlForm = {
     reading.input.form === 'ci' ||
     (keys.has('jobs') && (keys.has('on') || keys.has('workflows') || keys.has('trigger'))) ||
     (keys.has('runs') && keys.has('inputs')) ||
+    (keys.has('steps') && !keys.has('apiVersion') && !keys.has('services')) ||
     (keys.has('stages') && !keys.has('apiVersion') && !keys.has('services')),
   read: (doc, reading) => {
     for (const site of sitesIn(doc, doc.root, STEPS)) {

@@ -68,8 +68,15 @@ export function readContainer(c: Container): boolean {
   }
   const environment = environmentOf(c);
   const lookup = lookupIn(environment);
-  const command = commandNode ? wordsOf(c, commandNode, lookup) : undefined;
-  const own = [...(c.base ?? []), ...withoutForeign(wordsOf(c, argsNode, lookup), c.foreign)];
+  const written = commandNode ? wordsOf(c, commandNode, lookup) : undefined;
+  // Where a container is described as Docker does, its command is the arguments of the image's entry point.
+  const isArguments = written?.[0]?.text.startsWith('-') === true;
+  const command = isArguments ? undefined : written;
+  const own = [
+    ...(c.base ?? []),
+    ...(isArguments ? written : []),
+    ...withoutForeign(wordsOf(c, argsNode, lookup), c.foreign),
+  ];
   const args = command ? own : [...own, ...wordsInEnvironment(environment)];
   const around: Surroundings = { environment: environment.known, hardware: {}, image: known };
   const found = startOf(c, command, args, around, image);

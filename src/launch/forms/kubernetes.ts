@@ -22,7 +22,7 @@ export const kubernetes: YamlForm = {
   read: (doc, reading, all) => {
     const file = kubernetesFile(all);
     for (const object of objectsIn(doc)) {
-      const isKnown = readCustomResource({ doc, reading, file, object });
+      const isKnown = readCustomResource({ doc, reading, file, object }) || textAt(doc, object, 'kind') === undefined;
       readPods(doc, reading, file, object, isKnown ? CONTAINERS : ANYTHING_LIKE_ONE);
       configMapsRead(doc, reading, file, object);
     }

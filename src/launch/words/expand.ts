@@ -18,6 +18,10 @@ export const expandCompose = (m: Mapped, lookup: Lookup): Mapped => expand(m, lo
 
 export const expandKubernetes = (m: Mapped, lookup: Lookup): Mapped => expand(m, lookup, podReference, 'kubernetes');
 
+/** Variables made of one another several times grow without end: what comes after this much stays as it is written. */
+const MAX_TEXT = 64 * 1024;
+const TOO_LONG = 'it grows too long';
+
 function expand(m: Mapped, lookup: Lookup, read: Reader, kind: LayerKind): Mapped {
   const layers = [...m.layers, { kind, range: m.extent }];
   if (!m.text.includes('$')) {
@@ -27,7 +31,8 @@ function expand(m: Mapped, lookup: Lookup, read: Reader, kind: LayerKind): Mappe
   let from = 0;
   for (let at = m.text.indexOf('$'); at !== -1; at = m.text.indexOf('$', from)) {
     addPart(b, m, from, at);
-    const reference = read(m, at, lookup) ?? { length: 1, literal: '$' };
+    const found = read(m, at, lookup) ?? { length: 1, literal: '$' };
+    const reference = b.text.length > MAX_TEXT ? { length: found.length, unresolved: TOO_LONG } : found;
     add(b, m, at, reference, lookup, read, kind);
     from = at + reference.length;
   }

@@ -39,11 +39,18 @@ function versionAfter(engineId: string): RegExp {
   return known;
 }
 
+/** Empty where the image has none. */
+export function tagOf(image: string): string {
+  const [plain = ''] = image.split('@');
+  const at = plain.lastIndexOf(':') + 1;
+  return at > plain.lastIndexOf('/') && at > 0 ? plain.slice(at) : '';
+}
+
 /** `v0.8.5`, `0.8.5.post1`, `v0.10.0-x86`, `rocm6.4_vllm_0.9.1`; nothing for `latest`, `nightly` or months (`25.09-py3`). */
 function imageVersion(word: Mapped, engine: LaunchEngine): Image['version'] {
-  const [plain = ''] = word.text.split('@');
-  const tagAt = plain.lastIndexOf(':') + 1;
-  const tag = tagAt > plain.lastIndexOf('/') && tagAt > 0 ? plain.slice(tagAt) : '';
+  const tag = tagOf(word.text);
+  const digest = word.text.indexOf('@');
+  const tagAt = (digest === -1 ? word.text.length : digest) - tag.length;
   const own = engine.start.imageVersion;
   const found = own ? own.exec(tag) : (LEADING_VERSION.exec(tag) ?? versionAfter(engine.id).exec(tag));
   const text = found?.[1];

@@ -5,7 +5,7 @@ import type { HardwareHint, TextRange } from '../launch';
 import { type Mapped, part, rangeOf } from '../text/mapped';
 import { readContainerRun } from './container';
 import { type Rollout, readRollout } from './hydra';
-import { type Image, readImage } from './image';
+import { type Image, readImage, tagOf } from './image';
 import { slurmHint } from './slurm';
 import { assignedName, type Variable } from './variable';
 
@@ -380,12 +380,19 @@ export function startInImage(
     !imageWord ||
     asksForHelp(words) ||
     engine.start.imageEntry.length === 0 ||
-    isProgram(first)
+    isProgram(first) ||
+    !isFirstWord(engine, imageWord, first)
   ) {
     return undefined;
   }
   const positionalModel = engine.start.positionalModel && !engine.start.imageEntry.includes('-m');
   return started(around, engine, rangeOf(imageWord), words, positionalModel);
+}
+
+/** `ollama/ollama pull m`, `llama.cpp:full --convert`: the entry point does something else then. */
+function isFirstWord({ start }: LaunchEngine, image: Mapped, first: string): boolean {
+  const rule = start.imageFirst?.find((r) => r.tag.test(tagOf(image.text)));
+  return rule === undefined || rule.word.test(first);
 }
 
 /** `docker run IMAGE bash` starts no engine. */

@@ -184,6 +184,11 @@ test.each([
   ['a function that calls itself', 'f() { vllm serve m; f; }\nf', 'x.sh'],
   ['an array that doubles', `A=(x y)\n${'A+=("${A[@]}")\n'.repeat(60)}vllm serve "\${A[@]}"`, 'x.sh'],
   ['a text that doubles', `A=xxxx\n${'A="$A$A"\n'.repeat(60)}vllm serve $A`, 'x.sh'],
+  [
+    'variables of a pod that double',
+    `apiVersion: v1\nkind: Pod\nspec:\n  containers:\n    - image: vllm/vllm-openai\n      env:\n        - {name: A0, value: xxxx}\n${Array.from({ length: 60 }, (_, i) => `        - {name: A${i + 1}, value: $(A${i})$(A${i})}\n`).join('')}      args: [$(A60)]\n`,
+    'x.yaml',
+  ],
   ['a Python list that doubles', `c = ["vllm", "serve"]\n${'c = c + c\n'.repeat(60)}`, 'x.py'],
   ['a Python text that doubles', `x = "vllm "\n${'x = f"{x}{x}"\n'.repeat(60)}import os; os.system(x)`, 'x.py'],
   [

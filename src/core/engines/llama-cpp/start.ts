@@ -60,7 +60,7 @@ const LLAMA_CPP_PYTHON: PythonCall = {
 
 /**
  * `llama-server`, and images whose entry point it is. The images `…:full` start a script whose first word `--server`
- * starts it. Tags end with a build (`server-cuda-b4719`) or a release (`server-v0.5.0`).
+ * starts it; `…:light` are the command line's own program. Tags end with a build (`server-cuda-b4719`) or a release (`server-v0.5.0`).
  */
 export const LLAMA_CPP_START: StartWords = {
   names: ['llama-server', 'llama.cpp', 'llama_cpp'],
@@ -71,6 +71,10 @@ export const LLAMA_CPP_START: StartWords = {
   images: [/(?:^|\/)(?:ggml-org|ggerganov)\/llama\.cpp$/i, /(?:^|\/)llama-server(?:-[a-z0-9.]+)*$/i],
   imageVersion: /(?:^|-)(b\d{3,6}|v?\d+\.\d+(?:\.\d+)?)$/i,
   imageEntry: ['llama-server'],
+  imageFirst: [
+    { tag: /^full/, word: /^(?:--server|-s)$/ },
+    { tag: /^light/, word: /^(?!)/ },
+  ],
   exactFlags: true,
   modelOption: 'model',
   python: [LLAMA_CPP_PYTHON],

@@ -14,6 +14,8 @@ export const OLLAMA_START: StartWords = {
   modules: [],
   images: [/(?:^|\/)ollama\/ollama$/i],
   imageEntry: ['ollama', 'serve'],
+  // The entry point is `ollama`, and `serve` its usual word.
+  imageFirst: [{ tag: /^/, word: /^(?:serve|start)?$/ }],
   modelOption: 'model',
   positionalModel: false,
   byEnvironment: true,
