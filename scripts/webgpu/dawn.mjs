@@ -20,11 +20,18 @@ export async function installDawn() {
     fs.mkdirSync(CACHE, { recursive: true });
     const building = fs.mkdtempSync(`${home}.building-`);
     fs.writeFileSync(path.join(building, 'package.json'), JSON.stringify({ private: true }));
-    const args = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', `webgpu@${VERSION}`];
+    // Who is offline learns it in seconds; npm by itself tries for more than a minute.
+    const patience = ['--fetch-retries=2', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=3000'];
+    const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+    const args = ['install', ...quiet, ...patience, `webgpu@${VERSION}`];
     const { code, output } = await npm(args, { cwd: building, minutes: 10, quiet: true });
     if (code !== 0) {
       fs.rmSync(building, { recursive: true, force: true });
-      throw new Error(`Dawn could not be installed (npm install webgpu@${VERSION} ended with ${code}):\n${output}`);
+      const reason = /^npm error (?!code|syscall|errno|path)(.+)$/m.exec(output)?.[1] ?? `npm ended with ${code}`;
+      throw new Error(
+        `The kernel checks need Dawn (npm package webgpu@${VERSION}), which could not be fetched: ${reason}. ` +
+          `It is fetched once, into ${CACHE}: run this again where npm reaches its registry.`,
+      );
     }
     if (fs.existsSync(built)) {
       fs.rmSync(building, { recursive: true, force: true }); // another run was first

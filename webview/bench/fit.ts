@@ -1,7 +1,8 @@
 /** A launch's decode step, brought to a size that this adapter can hold, and every change said. */
-import { bytesPerRow } from './kernels';
+import { bytesPerRow, wordsOf } from './kernels';
 import { type Dtype, HEAD_DIMS, type Shape } from './shape';
 import { randomOf } from './tables';
+import { LONGEST_CHUNK } from './work';
 
 /** What a launch, or a person, asks for: one GPU's share of one full-attention layer. */
 export interface Asked {
@@ -62,9 +63,40 @@ export function fitShape(asked: Asked, { largestBuffer, fallback, work = 1 }: Ro
       `Sequences hold ${mean} tokens on average instead of ${wanted}, so that ${fewest} fit in ${size(bytes)} of keys and values.`,
     );
   }
-  const sequences = Math.max(1, Math.min(MOST_SEQUENCES, Math.floor(tokens / mean)));
+  const wish = Math.max(1, Math.min(MOST_SEQUENCES, Math.floor(tokens / mean)));
+  const rowsOfToken = kvHeads * wordsOf(dtype, headDim) * 16;
+  const sequences = sequencesThatFit(wish, mean, {
+    // Short sequences leave most of a large block empty: no more than as much again.
+    slots: Math.min(Math.floor(largestBuffer / rowsOfToken), Math.max(2 * tokens, fewest * 2 * LARGEST_BLOCK)),
+    parts: Math.floor(largestBuffer / (heads * (headDim + 4) * 4)),
+  });
   const shape: Shape = { heads, kvHeads, headDim, dtype, lengths: lengthsAround(mean, sequences, tokens) };
   return { shape, blockSize, changes };
+}
+
+/** Room beyond the tokens, as pools have. */
+const ROOM = 1.125;
+
+/** Slots of a pool that holds these sequences in blocks of any size. */
+export function slotsFor(lengths: readonly number[]): number {
+  const tokens = lengths.reduce((sum, length) => sum + Math.ceil(length / LARGEST_BLOCK) * LARGEST_BLOCK, 0);
+  return Math.ceil((tokens * ROOM) / LARGEST_BLOCK + 1) * LARGEST_BLOCK;
+}
+
+/** How many, so that neither a cache nor the partial outputs of their chunks outgrow a buffer. */
+function sequencesThatFit(
+  wish: number,
+  mean: number,
+  most: { readonly slots: number; readonly parts: number },
+): number {
+  // All lengths together are so many means, and each may leave nearly a whole block empty.
+  const slots = (count: number): number => slotsFor([count * (mean + LARGEST_BLOCK)]);
+  const parts = (count: number): number => count * (mean / LONGEST_CHUNK + 1);
+  let count = wish;
+  while (count > 1 && (slots(count) > most.slots || parts(count) > most.parts)) {
+    count--;
+  }
+  return count;
 }
 
 const size = (bytes: number): string => `${(bytes / MiB).toFixed(0)} MiB`;

@@ -40,6 +40,9 @@ export interface Bench {
   clear(): void;
 }
 
+/** Fewer lanes to a row would need more workgroup memory than every adapter has. */
+export const GPU_TUNING = { threads: 128, lanes: 8, tile: 4, depth: 2, nativeF16: false } as const;
+
 /** On a CPU small shaders compile sooner and run no slower; a GPU wants loads in flight. */
 export function tuningFor({ adapter, subgroup }: Gpu, purpose: 'check' | 'time'): Tuning {
   if (adapter.fallback) {
@@ -47,8 +50,7 @@ export function tuningFor({ adapter, subgroup }: Gpu, purpose: 'check' | 'time')
     const tile = purpose === 'time' ? 4 : 2;
     return { threads: 16, lanes, tile, depth: 1, subgroups: subgroup >= 4, nativeF16: false };
   }
-  // Fewer lanes to a row would need more workgroup memory than every adapter has.
-  return { threads: 128, lanes: 8, tile: 4, depth: 2, subgroups: subgroup >= 8, nativeF16: false };
+  return { ...GPU_TUNING, subgroups: subgroup >= 8 };
 }
 
 export function openBench(gpu: Gpu, tuning: Tuning): Bench {
@@ -185,16 +187,16 @@ export async function gatherStep(bench: Bench, given: Ingredients): Promise<Step
   };
 }
 
-/** The same bytes, read and thrown away. */
-export async function readStep(bench: Bench, given: Ingredients): Promise<Step> {
+/** The same bytes, read and thrown away; with `tell`, each thread's sum of them is the output. */
+export async function readStep(bench: Bench, given: Omit<Ingredients, 'queries'>, tell = false): Promise<Step> {
   const { gpu } = bench;
   const { shape, placement, caches } = given;
   const { dtype, headDim, heads, kvHeads } = shape;
   const kernel = await bench.kernel({ task: 'read', address: placement.kind, dtype, headDim }, { depth: 4, tile: 1 });
   const tiles = Math.ceil(heads / kvHeads / bench.tuning.tile);
   const list = workList(shape, placement, given.chunk ?? chunkOf(gpu, shape, tiles));
-  const inputs = inputsOf(bench, shape, placement, list, 1);
-  const output = bench.keep(scratchBuffer(gpu, list.count * 16));
+  const inputs = inputsOf(bench, shape, placement, list, 1, tell);
+  const output = bench.keep(scratchBuffer(gpu, list.count * kvHeads * bench.tuning.threads * 16));
   const { keys, values, scales } = caches;
   const buffers = [inputs.params, undefined, keys, values, inputs.work, output, inputs.table, scales];
   return { dispatches: [dispatchOf(gpu, kernel, buffers, list.count, kvHeads)], output };
@@ -235,7 +237,7 @@ export const uniqueBytes = (shape: Shape): number =>
 const chunkOf = (gpu: Gpu, shape: Shape, tiles: number): number =>
   chunkFor(shape, tiles, gpu.adapter.fallback ? ENOUGH.cpu : ENOUGH.gpu);
 
-function inputsOf(bench: Bench, shape: Shape, placement: Placement, list: WorkList, tiles: number) {
+function inputsOf(bench: Bench, shape: Shape, placement: Placement, list: WorkList, tiles: number, tell = false) {
   const { gpu } = bench;
   const { heads, kvHeads, headDim } = shape;
   const strides = stridesOf(placement, kvHeads);
@@ -244,6 +246,7 @@ function inputsOf(bench: Bench, shape: Shape, placement: Placement, list: WorkLi
   words.set([shift, placement.blockSize - 1, strides.block, strides.token, strides.head]);
   words.set([heads, kvHeads, heads / kvHeads, tiles], 5);
   new Float32Array(words.buffer)[9] = Math.LOG2E / Math.sqrt(headDim);
+  words[10] = tell ? 1 : 0;
   const put = (content: Uint32Array, kind?: 'uniform'): GPUBuffer =>
     bench.keep(bufferOf(gpu, content as Uint32Array<ArrayBuffer>, kind));
   return {

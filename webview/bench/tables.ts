@@ -62,11 +62,19 @@ export function sharing(placement: Placement, shape: Shape, shared: number): Pla
 }
 
 /**
- * The control: the two longest sequences exchange their first blocks. (Two blocks of one sequence may change places and
+ * The control: the two longest sequences exchange their first blocks, or where they begin in a slab. (Two blocks of one sequence may change places and
  * nothing shows: attention sums over its tokens.)
  */
 export function swapped(placement: Placement, { lengths }: Shape): Placement {
   const byLength = lengths.map((_, i) => i).sort((a, b) => (lengths[b] ?? 0) - (lengths[a] ?? 0));
+  if (placement.kind === 'contiguous') {
+    const [first = 0, second = 0] = byLength;
+    const partner = new Map([
+      [first, second],
+      [second, first],
+    ]);
+    return { ...placement, bases: placement.bases.map((base, i) => placement.bases[partner.get(i) ?? i] ?? base) };
+  }
   const [one = 0, other = 0] = byLength.map((sequence) => placement.bases[sequence] ?? 0);
   const table = placement.table.slice();
   [table[one], table[other]] = [table[other] ?? 0, table[one] ?? 0];

@@ -1,5 +1,6 @@
 /** What is measured side by side: the same step, its tokens placed in different ways. */
 import { bufferOf, readBuffer, scratchBuffer } from './device';
+import { slotsFor } from './fit';
 import { wordsOf } from './kernels';
 import { poolPlacement } from './pool-table';
 import { attend, relativeError } from './reference';
@@ -28,9 +29,6 @@ export interface Wanted {
 
 /** Rows of the pattern that fills the caches, a prime: no stride of a table falls into step with it. */
 const PATTERN = 4099;
-/** Room beyond the tokens, as pools have. */
-const ROOM = 1.125;
-const LARGEST_BLOCK = 256;
 
 export interface Setup {
   readonly variants: readonly Variant[];
@@ -45,8 +43,7 @@ export interface Setup {
 export async function setUp(bench: Bench, shape: Shape, { blockSizes, blockSize }: Wanted): Promise<Setup> {
   const { gpu } = bench;
   const { dtype, headDim, kvHeads } = shape;
-  const tokens = shape.lengths.reduce((sum, length) => sum + Math.ceil(length / LARGEST_BLOCK) * LARGEST_BLOCK, 0);
-  const slots = Math.ceil((tokens * ROOM) / LARGEST_BLOCK + 1) * LARGEST_BLOCK;
+  const slots = slotsFor(shape.lengths);
   const pattern = patternOf(shape);
   const caches: Caches = {
     keys: filled(bench, pattern.keys, slots * kvHeads, wordsOf(dtype, headDim) * 16),

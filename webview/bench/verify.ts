@@ -3,6 +3,7 @@
  * and a control whose table is wrong must be found out, or the check itself is worth nothing.
  */
 import { bufferOf, type Gpu, readBuffer } from './device';
+import { wordsOf } from './kernels';
 import { attend, relativeError } from './reference';
 import type { Dtype, Placement, Shape } from './shape';
 import {
@@ -11,9 +12,11 @@ import {
   type Bench,
   type Caches,
   copyStep,
+  GPU_TUNING,
   gatherStep,
   type Ingredients,
   naiveStep,
+  readStep,
   run,
   type Step,
   uploadCaches,
@@ -153,8 +156,16 @@ async function* checksOf(bench: Bench, given: Given, blockSizes: readonly number
     yield check('naive', await errorOf(naiveStep, contiguous(shape, 'HND')));
     yield check('naive, paged 16', await errorOf(naiveStep, table(16)));
     yield check('gather, paged 16', await errorOf(gatherStep, table(16)));
-    const control = await errorOf(attentionStep, table(16), { placement: swapped(table(16), shape) });
-    yield check('control: two entries swapped', control, control > CONTROL * TOLERANCE);
+    for (const placement of [contiguous(shape, 'HND'), table(16)]) {
+      const control = await errorOf(attentionStep, placement, { placement: swapped(placement, shape) });
+      yield check(`control: ${placement.kind}, two places swapped`, control, control > CONTROL * TOLERANCE);
+      yield check(`read only, ${placement.kind}`, await readWrong(bench, shape, content, placement));
+      bench.clear();
+    }
+    if (bench.gpu.adapter.fallback) {
+      const tuning = { ...GPU_TUNING, subgroups: false };
+      yield check('paged 16, as on a GPU', await errorOf(attentionStep, table(16), { tuning }));
+    }
     yield check('append', await appendWrong(bench, shape, content, table(16)));
     bench.clear();
     yield check('copy a block', await copyWrong(bench, shape, content, table(16)));
@@ -212,6 +223,42 @@ function expectedOf(shape: Shape, content: Content): readonly Float64Array[] {
       );
     }),
   );
+}
+
+/**
+ * How many of the four sums over everything read are wrong: a reading kernel that left something out, or read something
+ * twice, would be a roofline too high or too low.
+ */
+async function readWrong(bench: Bench, shape: Shape, content: Content, placement: Placement): Promise<number> {
+  const { dtype, headDim, kvHeads } = shape;
+  const slab = contiguous(shape, 'NHD');
+  const { keys, values } = imagesOf(shape, content, slab);
+  const sums = new Uint32Array(4);
+  const add = (at: number, key = 0, value = 0): void => {
+    sums[at] = (sums[at] ?? 0) + key + Math.imul(3, value);
+  };
+  keys.words.forEach((word, i) => {
+    add(i % 4, word, values.words[i]);
+  });
+  // Every lane of a row reads its scales, ones where the dtype has none.
+  const lanes = Math.min(bench.tuning.lanes, wordsOf(dtype, headDim));
+  const bits = ({ scales }: Image): Uint32Array =>
+    new Uint32Array((scales.length > 0 ? scales : new Float32Array(slab.slots * kvHeads).fill(1)).slice().buffer);
+  const valueScales = bits(values);
+  bits(keys).forEach((scale, row) => {
+    add(0, Math.imul(lanes, scale), Math.imul(lanes, valueScales[row] ?? 0));
+  });
+  const caches = uploadCaches(bench, imagesOf(shape, content, placement));
+  const found = await bench.gpu.checked('reading only', async () => {
+    const { dispatches, output } = await readStep(bench, { shape, placement, caches }, true);
+    await run(bench.gpu, dispatches, 'reading only');
+    return new Uint32Array(await readBuffer(bench.gpu, output));
+  });
+  const told = new Uint32Array(4);
+  found.forEach((sum, i) => {
+    told[i % 4] = (told[i % 4] ?? 0) + sum;
+  });
+  return told.filter((sum, i) => sum !== sums[i]).length;
 }
 
 /** The last token of every sequence is poisoned, then appended by the kernel: the cache must be what storing makes it. */

@@ -37,9 +37,11 @@ export function wholeSequences({ lengths }: Shape, { bases }: Placement, begin: 
   return { items: Uint32Array.from(items), count: lengths.length, spans: new Uint32Array() };
 }
 
+export const LONGEST_CHUNK = 512;
+
 /** The longest chunk that still gives every core several: how many cores there are, WebGPU does not tell. */
 export function chunkFor({ lengths, kvHeads }: Shape, tiles: number, enough: number): number {
   const groups = (chunk: number): number =>
     lengths.reduce((sum, length) => sum + Math.ceil(length / chunk), 0) * kvHeads * tiles;
-  return [512, 256].find((chunk) => groups(chunk) >= enough) ?? 128;
+  return [LONGEST_CHUNK, 256].find((chunk) => groups(chunk) >= enough) ?? 128;
 }

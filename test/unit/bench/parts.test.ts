@@ -2,14 +2,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { measureReference } from '../../../webview/bench/cpu';
-import { fitShape } from '../../../webview/bench/fit';
+import { fitShape, slotsFor } from '../../../webview/bench/fit';
+import { wordsOf } from '../../../webview/bench/kernels';
 import { poolPlacement } from '../../../webview/bench/pool-table';
 import { attend, headOutput, relativeError, storageError } from '../../../webview/bench/reference';
 import { rowOf, type Shape } from '../../../webview/bench/shape';
 import { isReal, median, medianInterval, pairedRatio, quantumOf } from '../../../webview/bench/statistics';
 import { contentOf, fromHalf, imagesOf, loadRow, toHalf } from '../../../webview/bench/storage';
 import { contiguous, paged, sharing, swapped } from '../../../webview/bench/tables';
-import { workList } from '../../../webview/bench/work';
+import { chunkFor, workList } from '../../../webview/bench/work';
 
 const shape: Shape = { heads: 4, kvHeads: 2, headDim: 64, dtype: 'f16', lengths: [5, 0, 33, 17] };
 
@@ -183,6 +184,8 @@ describe('statistics', () => {
     const noise = { median: 1, low: 0.95, high: 1.06 };
     expect(isReal({ median: 1.1, low: 1.05, high: 1.2 }, noise)).toBe(false);
     expect(isReal({ median: 1.1, low: 1.07, high: 1.2 }, noise)).toBe(true);
+    // Noise that lies beside one makes no difference out of none.
+    expect(isReal({ median: 1, low: 0.99, high: 1.01 }, { median: 1.03, low: 1.02, high: 1.04 })).toBe(false);
   });
 
   test('the step of a clock', () => {
@@ -210,6 +213,24 @@ describe('sizes', () => {
     expect(blockSize).toBe(256);
     expect(changes.join('\n')).toMatch(
       /int8.*fp8_e4m3.*128 numbers instead of 80.*256 tokens instead of 784.*instead of 100000/s,
+    );
+  });
+
+  test('whatever is asked for, no buffer is larger than the adapter allows', () => {
+    const heads = fc.tuple(fc.constantFrom(1, 2, 8, 16, 128), fc.constantFrom(1, 7, 16, 128));
+    const kind = fc.tuple(fc.constantFrom(64, 128, 256), fc.constantFrom('f32', 'f16', 'int8'));
+    const size = fc.tuple(fc.constantFrom(1, 16, 100, 1000, 100_000), fc.constantFrom(2 ** 27, 2 ** 28, 2 ** 30));
+    fc.assert(
+      fc.property(heads, kind, size, fc.boolean(), ([kvHeads, group], [headDim, dtype], [prompt, largest], soft) => {
+        const wish = { heads: kvHeads * group, kvHeads, headDim, dtype, blockSize: 16, prompt, output: 0 };
+        const { shape: fitted } = fitShape(wish, { largestBuffer: largest, fallback: soft });
+        const cache = slotsFor(fitted.lengths) * fitted.kvHeads * wordsOf(fitted.dtype, headDim) * 16;
+        const tiles = Math.ceil(fitted.heads / fitted.kvHeads / 4);
+        const { count } = workList(fitted, contiguous(fitted, 'HND'), chunkFor(fitted, tiles, 2048));
+        expect(cache).toBeLessThanOrEqual(largest);
+        expect(count * fitted.heads * (headDim + 4) * 4).toBeLessThanOrEqual(largest);
+        expect(cache).toBeLessThanOrEqual(2 ** 29);
+      }),
     );
   });
 

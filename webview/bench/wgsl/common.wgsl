@@ -15,7 +15,8 @@ struct Params {
   tiles: u32,
   /** Softmax scale × log2(e): exponents are of two. */
   scale: f32,
-  unused0: u32,
+  /** 1: a reading kernel tells what it read, for its check. */
+  tell: u32,
   unused1: u32,
 }
 
