@@ -1,5 +1,5 @@
 /** The launch that a panel shows, as it is tried: planned, drawn in words, and written into its file. */
-import { env, l10n, Range, type TextDocument, ViewColumn, WorkspaceEdit, window, workspace } from 'vscode';
+import { env, l10n, Range, type TextDocument, type ViewColumn, WorkspaceEdit, window, workspace } from 'vscode';
 import type { WhatIf as TriedPlan } from '../what-if';
 import { placeOf, type Sighting, sightingOf } from './place';
 import type { DashboardPorts, PlannedDocument } from './ports';
@@ -104,7 +104,7 @@ export async function studiesFor(ports: DashboardPorts, at: Followed | undefined
 }
 
 /** Writes what is tried as one edit. Gives what is still tried then: what could not be written. Rejects with words. */
-export async function applied(ports: DashboardPorts, at: Followed): Promise<WhatIf> {
+export async function applied(ports: DashboardPorts, at: Followed, beside: ViewColumn): Promise<WhatIf> {
   const found = await triedOf(ports, at);
   if (!found || found.tried.edits.length === 0) {
     throw new Error(l10n.t('There is nothing that could be written into the file.'));
@@ -120,15 +120,15 @@ export async function applied(ports: DashboardPorts, at: Followed): Promise<What
   if (!(await workspace.applyEdit(edit))) {
     throw new Error(l10n.t('The file could not be changed: it may be read-only.'));
   }
-  await reveal(document);
+  await reveal(document, beside);
   const kept = new Set<string>([...tried.unheld, ...tried.refused].map(({ key }) => key));
   return Object.fromEntries(Object.entries(at.whatIf).filter(([key]) => kept.has(key)));
 }
 
 /** An edit that nobody sees could not be undone by who made it. */
-async function reveal(document: TextDocument): Promise<void> {
+async function reveal(document: TextDocument, beside: ViewColumn): Promise<void> {
   if (!window.visibleTextEditors.some((editor) => editor.document === document)) {
-    await window.showTextDocument(document, { viewColumn: ViewColumn.One, preserveFocus: true });
+    await window.showTextDocument(document, { viewColumn: beside, preserveFocus: true });
   }
 }
 

@@ -1,6 +1,7 @@
 /** What the host does for its page: one handler for each method of the protocol. */
 import { l10n, Uri, window, workspace } from 'vscode';
 import type { Method, Params, Result } from './protocol';
+import { textOf } from './unpack';
 
 /** Rejects with words for the person. */
 export type Handlers = { readonly [M in Method]: (params: Params<M>) => Promise<Result<M>> };
@@ -41,21 +42,6 @@ export async function openText({ title, endings }: Params<'openText'>): Promise<
   if (size > MOST_BYTES) {
     throw new Error(l10n.t('The file is larger than 64 MiB, which is more than the dashboard can take.'));
   }
-  const text = await textOf(await workspace.fs.readFile(uri));
+  const text = await textOf(await workspace.fs.readFile(uri), MOST_BYTES);
   return { file: { name: uri.path.slice(uri.path.lastIndexOf('/') + 1), text } };
-}
-
-/** Traces are often kept compressed (gzip). What unpacks to more than a page can take is cut off there. */
-async function textOf(bytes: Uint8Array): Promise<string> {
-  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) {
-    return new TextDecoder().decode(bytes);
-  }
-  const packed = new Blob([Uint8Array.from(bytes)]).stream();
-  const plain = packed.pipeThrough(new DecompressionStream('gzip')).getReader();
-  const decoder = new TextDecoder();
-  let text = '';
-  for (let next = await plain.read(); !next.done && text.length < MOST_BYTES; next = await plain.read()) {
-    text += decoder.decode(next.value, { stream: true });
-  }
-  return text.slice(0, MOST_BYTES);
 }

@@ -45,6 +45,9 @@ export function startSession(extension: Uri, panel: WebviewPanel, ports: Dashboa
 
   const post = (message: ToPage): void => void panel.webview.postMessage(message);
 
+  /** Where a file is opened: it should not cover the page. */
+  const besidePage = (): ViewColumn => (panel.viewColumn === ViewColumn.One ? ViewColumn.Beside : ViewColumn.One);
+
   /** Sends what is shown now, unless something newer is on its way. */
   const refresh = async (): Promise<void> => {
     const mine = ++turn;
@@ -106,7 +109,7 @@ export function startSession(extension: Uri, panel: WebviewPanel, ports: Dashboa
     },
     async apply() {
       const now = shownNow();
-      const left = await applied(ports, now);
+      const left = await applied(ports, now, besidePage());
       at = at === now ? trying(now, left) : at;
       turn++;
       return viewOf(ports, at);
@@ -131,7 +134,7 @@ export function startSession(extension: Uri, panel: WebviewPanel, ports: Dashboa
       case 'request':
         return post(await replyTo(handlers, message));
       case 'run':
-        return at && run(ports, at, message).catch(complain);
+        return at && run(ports, at, besidePage(), message).catch(complain);
     }
   };
 
@@ -196,7 +199,12 @@ async function replyTo(handlers: Handlers, message: Extract<ToHost, { type: 'req
   }
 }
 
-async function run(ports: DashboardPorts, at: Followed, message: Extract<ToHost, { type: 'run' }>): Promise<void> {
+async function run(
+  ports: DashboardPorts,
+  at: Followed,
+  beside: ViewColumn,
+  message: Extract<ToHost, { type: 'run' }>,
+): Promise<void> {
   const found = await triedOf(ports, at);
   const document = found?.document ?? at.document;
   if (message.command !== 'reveal') {
@@ -205,7 +213,7 @@ async function run(ports: DashboardPorts, at: Followed, message: Extract<ToHost,
   }
   const { range } = document.lineAt(Math.max(1, Math.min(message.line ?? 1, document.lineCount)) - 1);
   const shown = window.visibleTextEditors.find((editor) => editor.document === document);
-  const editor = await window.showTextDocument(document, { viewColumn: shown?.viewColumn ?? ViewColumn.One });
+  const editor = await window.showTextDocument(document, { viewColumn: shown?.viewColumn ?? beside });
   editor.selection = new Selection(range.start, range.start);
   editor.revealRange(range, TextEditorRevealType.InCenterIfOutsideViewport);
 }
