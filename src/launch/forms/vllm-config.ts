@@ -30,12 +30,22 @@ function engineOf(keys: ReadonlySet<string>, engines: readonly LaunchEngine[]): 
   const all = [...keys];
   const known = (e: LaunchEngine, k: string) => isOptionKey(e, k) || hasSection(e.options, k);
   const scores = engines
-    .filter((e) => e.start.configOption !== undefined && all.some((k) => isTelling(e, k)))
+    .filter((e) => e.start.configOption !== undefined && (all.some((k) => isTelling(e, k)) || servesModel(e, all)))
     .map((engine) => ({ engine, known: all.filter((k) => known(engine, k)).length }))
     .filter((s) => s.known >= 0.6 * all.length)
     .sort((a, b) => b.known - a.known);
   return scores[0]?.engine;
 }
+
+/** Nothing but options of the engine, its model and the name clients know it by among them. */
+const servesModel = (engine: LaunchEngine, keys: readonly string[]): boolean => {
+  const names = keys.map((k) => k.replaceAll('_', '-'));
+  return (
+    ['served-model-name', engine.start.modelOption].every((n) => names.includes(n)) &&
+    keys.length >= 4 &&
+    keys.every((k) => isOptionKey(engine, k))
+  );
+};
 
 const FOREIGN = ['services', 'apiVersion', 'kind', 'jobs', 'steps', 'defaults', 'datasets', 'stages'];
 
