@@ -175,12 +175,18 @@ function runCommand(s: Script, command: Mapped): void {
   }
 }
 
+/** Commands inside commands are followed this far. */
+const MAX_DEPTH = 8;
+
 /** `start "title" /D FOLDER /B program …`, `cmd /k program …`: the commands inside. */
-function started(words: readonly Mapped[]): readonly (readonly Mapped[])[] {
+function started(words: readonly Mapped[], depth = 0): readonly (readonly Mapped[])[] {
+  if (depth > MAX_DEPTH) {
+    return [];
+  }
   const program = words[0]?.text.toLowerCase() ?? '';
   if (/(?:^|\\)cmd(?:\.exe)?$/.test(program)) {
     const at = words.findIndex((w) => /^\/[ck]$/i.test(w.text));
-    return at === -1 ? [] : inside(words.slice(at + 1));
+    return at === -1 ? [] : inside(words.slice(at + 1), depth + 1);
   }
   if (program !== 'start') {
     return [words];
@@ -199,15 +205,15 @@ function started(words: readonly Mapped[]): readonly (readonly Mapped[])[] {
       break;
     }
   }
-  return started(words.slice(at));
+  return started(words.slice(at), depth + 1);
 }
 
 /** The command is the rest of the line, or stands in quotes of its own. */
-function inside(words: readonly Mapped[]): readonly (readonly Mapped[])[] {
+function inside(words: readonly Mapped[], depth: number): readonly (readonly Mapped[])[] {
   const [only] = words;
   return only && words.length === 1 && /\s/.test(only.text)
-    ? commandsOf(only).flatMap((c) => started(windowsWords(c, true)))
-    : started(words);
+    ? commandsOf(only).flatMap((c) => started(windowsWords(c, true), depth))
+    : started(words, depth);
 }
 
 const isQuoted = (w: Mapped): boolean => w.segments[0]?.outer?.at(-1)?.kind === 'batch-quoted';

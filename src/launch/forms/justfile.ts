@@ -48,7 +48,9 @@ function readJustfile(reading: Reading, text: Mapped): void {
       j.exported.add(name);
     }
   }
-  let recipe: { title: string; names: Map<string, Known>; lines: { from: number; to: number }[] } | undefined;
+  let recipe:
+    | { title: string; names: Map<string, Known>; exported: readonly string[]; lines: { from: number; to: number }[] }
+    | undefined;
   const recipes: NonNullable<typeof recipe>[] = [];
   for (const { from, to } of lines) {
     const line = text.text.slice(from, to);
@@ -60,14 +62,17 @@ function readJustfile(reading: Reading, text: Mapped): void {
       assign(j, assignment, from + assignment[0].length, to);
     } else if (header) {
       const at = from + line.indexOf(header[2] ?? '', (header[1] ?? '').length);
-      recipe = { title: header[1] as string, names: parameters(j, header[2] ?? '', at), lines: [] };
+      const written = header[2] ?? '';
+      const exported = [...written.matchAll(/\$[+*]?([A-Za-z_][\w-]*)/g)].map((p) => p[1] as string);
+      recipe = { title: header[1] as string, names: parameters(j, written, at), exported, lines: [] };
       recipes.push(recipe);
     } else if (/^[^\s#]/.test(line)) {
       recipe = undefined;
     }
   }
-  for (const { title, names, lines: body } of recipes) {
-    readRecipe({ ...j, names: new Map([...j.names, ...names]) }, title, body);
+  for (const { title, names, exported, lines: body } of recipes) {
+    const own = { names: new Map([...j.names, ...names]), exported: new Set([...j.exported, ...exported]) };
+    readRecipe({ ...j, ...own }, title, body);
   }
 }
 
@@ -171,8 +176,14 @@ function readRecipe(j: Just, title: string, lines: readonly { readonly from: num
     return;
   }
   if (/^\s*#!/.test(j.text.text.slice(first.from, first.to))) {
-    if (/\b(?:ba|z|da)?sh\b/.test(j.text.text.slice(first.from, first.to))) {
-      readText(j, title, part(j.text, first.to, last.to));
+    const shebang = j.text.text.slice(first.from, first.to);
+    const body = part(j.text, first.to, last.to);
+    if (/\b(?:ba|z|da)?sh\b/.test(shebang)) {
+      readText(j, title, body);
+    } else if (/\bpython/.test(shebang)) {
+      const margin = /^[ \t]*/m.exec(body.text.replace(/^\s*\n/, ''))?.[0] ?? '';
+      const flush = replaceIn(body, new RegExp(`^${margin}`, 'gm'), () => ({ skip: true }));
+      j.reading.fenced('python', filled(j, flush), 'justfile', title);
     }
     return;
   }

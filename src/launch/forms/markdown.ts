@@ -41,7 +41,7 @@ interface Fence {
 }
 
 const LINE =
-  /^((?:[ \t]*>)*[ \t]*(?:[-*+]|\d+[.)])?[ \t]*)(`{3,}|~{3,})[ \t]*\{?\.?([\w+#-]*)[^\n`]*$|^(#{1,6})[ \t]+(.+?)[ \t#]*$/gm;
+  /^((?:[ \t]*>){0,9}[ \t]*(?:[-*+]|\d+[.)])?[ \t]*)(`{3,}|~{3,})[ \t]*\{?\.?([\w+#-]*)[^\n`]*$|^(#{1,6})[ \t]+(.+?)[ \t#]*$/gm;
 
 /** More than a document that people read holds. */
 const MAX_FENCES = 500;
@@ -104,7 +104,7 @@ const PROMPTS: ReadonlySet<string> = new Set([
 const PROMPT = /^[ \t]*(?:\([\w.-]+\)[ \t]*)?(?:[\w.@~:/-]*\$|\[[^\]\n]+\][$#]|[\w.-]+@[\w.~:/-]+[#%]|➜[ \t]+\S+) /;
 
 /** What stands for the reader's own: `<your-model>` would be a redirection. */
-const BLANK = /<([A-Za-z][\w .:/-]*)>/g;
+const BLANK = /(?<=[\s=/])<([A-Za-z][\w .:/-]*)>(?=[\s/]|$)/g;
 
 function withoutPrompts(given: Mapped): Mapped {
   const m = replaceIn(given, BLANK, ([whole]) => ({

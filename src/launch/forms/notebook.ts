@@ -5,6 +5,7 @@
 import { mentionsEngine } from '../mentions';
 import { jsonString } from '../text/json-string';
 import { addExact, addPart, builder, finish, type Mapped, plainText } from '../text/mapped';
+import { type Replacement, replaceIn } from '../text/replace';
 import { baseName, type TextForm } from './form';
 
 export const notebook: TextForm = {
@@ -18,12 +19,18 @@ export const notebook: TextForm = {
     }
     const cells = /^\s*\{/.test(text.text) ? codeCells(text) : [linesOf(text)];
     const title = baseName(reading.input.name);
+    const constants = constantsOf(cells);
     for (const cell of cells) {
-      const shell = /^%%(?:bash|sh)\b/.test(cell[0]?.text ?? '')
-        ? joined([cell.slice(1)], () => true)
-        : joined([cell.flatMap((l) => (/^(?:!|%pip\b)/.test(l.text) ? [l] : []))], () => true, 1);
-      if (shell.text.trim() !== '') {
-        reading.fenced('bash', shell, 'notebook', title);
+      const language = languageOf(cell[0]?.text ?? '');
+      const own =
+        language === undefined
+          ? filled(
+              joined([cell.filter((l) => /^(?:!|%pip\b)/.test(l.text))], () => true, 1),
+              constants,
+            )
+          : joined([cell.slice(1)], () => true);
+      if (own.text.trim() !== '') {
+        reading.fenced(language ?? 'bash', own, 'notebook', title);
       }
     }
     // After what the shell installs.
@@ -35,6 +42,40 @@ export const notebook: TextForm = {
     );
   },
 };
+
+/** Of a cell that is no part of the program: `%%bash`, `%%script bash`, `%%writefile run.sh`. */
+function languageOf(line: string): string | undefined {
+  const name = /^%%(?:script\s+)?(\w+)(?:\s+(?:-\S+\s+)*\S*\.(sh|py)\s*$)?/.exec(line);
+  const language = name?.[1] === 'writefile' || name?.[1] === 'file' ? name[2] : name?.[1];
+  return language === 'py' ? 'python' : language !== undefined && /^(?:ba|z)?sh$/.test(language) ? 'bash' : undefined;
+}
+
+/** Names that the program gives one plain value. */
+function constantsOf(cells: readonly (readonly Mapped[])[]): ReadonlyMap<string, string | undefined> {
+  const found = new Map<string, string | undefined>();
+  for (const line of cells.flat()) {
+    const [, name = '', , quoted, number] =
+      /^(\w+)\s*=\s*(?:(["'])([^"'\\\n]*)\2|(\d[\d.]*))\s*(?:#.*)?$/.exec(line.text.trimEnd()) ?? [];
+    const value = quoted ?? number;
+    if (name !== '' && value !== undefined) {
+      found.set(name, found.has(name) && found.get(name) !== value ? undefined : value);
+    }
+  }
+  return found;
+}
+
+/** `{MODEL}` and `$MODEL` of a line of shell are the program's names. */
+const filled = (m: Mapped, constants: ReadonlyMap<string, string | undefined>): Mapped =>
+  replaceIn(m, /\{(\w+)\}|\$(\w+)/g, ([whole, braced, bare]): Replacement | undefined => {
+    const name = braced ?? bare ?? '';
+    const text = constants.get(name);
+    if (text !== undefined && !/\s/.test(text)) {
+      return { text };
+    }
+    return braced !== undefined || constants.has(name)
+      ? { unresolved: `${whole} is what the program holds when it runs` }
+      : undefined;
+  });
 
 const isMagic = (line: string): boolean => /^\s*[%!]/.test(line);
 

@@ -117,13 +117,15 @@ function valueIn(given: readonly PsWord[]): PsValue {
   return COMPUTED;
 }
 
+const BRACKETS = /[()]$/;
+
 /** `($Ctx * 2)` is one word that is computed; `(Join-Path $Here "x.exe")` names a program. */
 function computed(words: readonly PsWord[]): readonly PsWord[] {
   const found: PsWord[] = [];
   for (let i = 0; i < words.length; i++) {
     const word = words[i] as PsWord;
-    const end = word.sign === '(' ? words.findIndex((w, at) => at > i && w.sign === ')') : -1;
-    const inner = end === -1 ? [] : words.slice(i + 1, end);
+    const end = word.sign === '(' ? words.findIndex((w, at) => at > i && BRACKETS.test(w.sign ?? '')) : -1;
+    const inner = words[end]?.sign === ')' ? words.slice(i + 1, end) : [];
     if (inner.filter((w) => w.sign === undefined).length > 1) {
       found.push({ text: joinedPath(inner) ?? notKnown(word.text, inner) });
       i = end;
@@ -195,5 +197,8 @@ function started(words: readonly Mapped[]): readonly Mapped[] {
         ),
     );
   const [program, ...given] = rest;
-  return program ? [program, ...given.flatMap((w) => (/\s/.test(w.text) ? windowsWords(w, false) : [w]))] : [];
+  return program ? [program, ...given.flatMap((w) => (isText(w, given.length) ? windowsWords(w, false) : [w]))] : [];
 }
+
+/** Arguments in one string, or `"-m x.gguf"` among others; a path with a space in it is one. */
+const isText = (w: Mapped, count: number): boolean => /\s/.test(w.text) && (count === 1 || /^-/.test(w.text));

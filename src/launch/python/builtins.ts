@@ -77,6 +77,7 @@ const FUNCTIONS: Readonly<Record<string, Known>> = {
   'os.path.expanduser': (_p, call) => first(call)?.value,
   'dataclasses.field': fieldDefault,
   'pydantic.Field': fieldDefault,
+  'modal.parameter': fieldDefault,
   'json.dumps': (p, call) => {
     const read = first(call) && asOption((first(call) as Placed).value);
     return read && 'value' in read
@@ -170,8 +171,11 @@ function formatted(call: Call, { value }: Placed): Value | undefined {
       ? replacementOf(said.value)
       : { unresolved: `${whole} is filled in when the program runs` };
   });
-  return { kind: 'text', text };
+  return { kind: 'text', text: inPieces(text) };
 }
+
+/** Braces and per cent signs mean something in it: nothing is written into it. */
+const inPieces = (m: Mapped): Mapped => ({ ...m, layers: [...m.layers, { kind: 'pieces', range: m.extent }] });
 
 /** `"--model %s --port %d" % (m, 1)`. */
 export function percentFormatted(text: Mapped, value: Value): Value {
@@ -184,7 +188,7 @@ export function percentFormatted(text: Mapped, value: Value): Value {
     const said = /^%[sdi]$/.test(whole) ? values[next++] : undefined;
     return said ? replacementOf(said) : { unresolved: `${whole} is filled in when the program runs` };
   });
-  return { kind: 'text', text: filled };
+  return { kind: 'text', text: inPieces(filled) };
 }
 
 function replacementOf(value: Value): Replacement {

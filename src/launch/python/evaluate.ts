@@ -80,6 +80,8 @@ function byType(p: Program, node: Node): Value {
     case 'set':
     case 'expression_list':
       return { kind: 'list', items: node.namedChildren.flatMap((n) => (n ? items(p, n) : [])) };
+    case 'list_comprehension':
+      return sameItems(p, node) ?? other(p, node);
     case 'dictionary':
       return dictionary(p, node);
     case 'parenthesized_expression':
@@ -98,6 +100,23 @@ function byType(p: Program, node: Node): Value {
     default:
       return other(p, node);
   }
+}
+
+/** `[str(c) for c in command if c]`: the list itself, without what is nothing. */
+function sameItems(p: Program, node: Node): Value | undefined {
+  const [clause, condition, ...more] = node.namedChildren.filter((n) => n?.type.endsWith('_clause'));
+  const [name, of] = [clause?.childForFieldName('left'), clause?.childForFieldName('right')];
+  const body = node.childForFieldName('body')?.text;
+  if (!name || !of || more.length > 0 || (body !== name.text && body !== `str(${name.text})`)) {
+    return undefined;
+  }
+  const value = evaluate(p, of);
+  if (value.kind !== 'list' || !condition) {
+    return value;
+  }
+  const isThere = ({ value: v }: Placed) =>
+    v.kind === 'plain' ? Boolean(v.value) : v.kind !== 'text' || v.text.text !== '';
+  return { kind: 'list', items: value.items.filter(isThere) };
 }
 
 /** Calls inside are still seen. */
@@ -303,11 +322,7 @@ function binary(p: Program, node: Node): Value {
     return percentFormatted(a.text, b);
   }
   if (operator === '/' && isPath(a)) {
-    return {
-      kind: 'made',
-      path: a.path,
-      given: { positional: [joinedPath(p, node, place(p, left), place(p, right))], keywords: [] },
-    };
+    return joinedPath(p, node, a.path, [place(p, left), place(p, right)]);
   }
   if (operator === '|' && a.kind === 'map' && b.kind === 'map') {
     return { kind: 'map', entries: [...a.entries, ...b.entries] };
@@ -318,10 +333,17 @@ function binary(p: Program, node: Node): Value {
 
 const isPath = (v: Value): v is Value & { readonly kind: 'made' } => v.kind === 'made' && /(?:^|\.)Path$/.test(v.path);
 
+/** More than any path holds. */
+const MAX_PATH = 10_000;
+
 /** `Path("/models") / "x.gguf"`. */
-function joinedPath(p: Program, node: Node, ...parts: readonly Placed[]): Placed {
+function joinedPath(p: Program, node: Node, path: string, parts: readonly Placed[]): Value {
+  if (parts.some((part) => (asText(part.value)?.length ?? 0) > MAX_PATH)) {
+    return unknown('it is too long');
+  }
   const value = joinedTexts(p, node, parts, '/');
-  return { value, range: nodeRange(p.script, node), layers: [], literal: false };
+  const whole = { value, range: nodeRange(p.script, node), layers: [], literal: false };
+  return { kind: 'made', path, given: { positional: [whole], keywords: [] } };
 }
 
 /** `os.environ.get("X") or "default"`. */

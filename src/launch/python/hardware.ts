@@ -36,14 +36,16 @@ function hintOf(keywords: readonly MapEntry[], script: Mapped): HardwareHint {
   };
 }
 
-/** `"H100:8"`, `f"H100:{N}"`, a list of choices (the first), `modal.gpu.H100(count=2)`. */
+/** `"H100:8"`, `f"H100:{N}"`, a list of choices (the first), `modal.gpu.A100(count=2, size="80GB")`. */
 function modalGpu(placed: Placed, script: Mapped): HardwareHint {
   const { value } = placed;
   if (value.kind === 'list' && value.items[0]) {
     return modalGpu(value.items[0], script);
   }
   if (value.kind === 'made') {
-    const text = value.path.replace(/^.*\./, '');
+    const size = value.given.keywords.find((k) => k.key === 'size');
+    const memory = size && asText(size.value);
+    const text = value.path.replace(/^.*\./, '') + (memory === undefined ? '' : `-${memory}`);
     const count = value.given.keywords.find((k) => k.key === 'count');
     const n = count?.value.kind === 'plain' ? Number(count.value.value) : 1;
     return { gpu: { text, range: placed.range }, count: { value: n, range: count?.range ?? placed.range } };

@@ -93,7 +93,8 @@ function called(c: Context, r: Runner, node: Node, path: string, args: Given): v
     }
     return;
   }
-  if (RUNS.test(path) || args.positional.some((a) => isCommand(a))) {
+  const name = node.childForFieldName('function')?.text.replace(/^.*\./s, '') ?? '';
+  if (RUNS.test(path) || RUNS_BY_NAME.test(name) || args.positional.some((a) => isCommand(a))) {
     commandGiven(c, r, args);
   }
 }
@@ -101,6 +102,10 @@ function called(c: Context, r: Runner, node: Node, path: string, args: Given): v
 /** What hands its words to the system. */
 const RUNS =
   /^(?:subprocess\.(?:run|Popen|call|check_call|check_output|getoutput)|os\.(?:system|popen|execv\w*|spawn\w*)|asyncio\.create_subprocess_\w+)$/;
+
+/** What says by its name that it does: `execute_shell_command`, `launch_server_cmd`, `ssh.exec_command`. */
+const RUNS_BY_NAME =
+  /^(?:(?:run|exec|execute|launch|start|spawn)(?:_\w+)?_(?:command|cmd|shell|process)|exec|system|shell|sh|popen)$/;
 
 /** `pip_install("vllm==0.9.1")` of an image that the program builds. */
 function notePins(c: Context, path: string, args: Given): void {
@@ -203,7 +208,8 @@ function readScripts(c: Context): void {
 function itemInsertion(items: readonly Placed[]): Insertion | undefined {
   const last = items.at(-1);
   const layer = last?.layers.at(-1);
-  if (!last || layer?.kind !== 'python-string' || last.layers.length > 1) {
+  // Behind what one branch adds, it would stand in that branch.
+  if (!last || last.maybe !== undefined || layer?.kind !== 'python-string' || last.layers.length > 1) {
     return undefined;
   }
   const at = layer.range.end;

@@ -138,6 +138,9 @@ function optionOf(value: Value, bounds: Bounds): Option {
   return read;
 }
 
+/** What a function gives is not known; an object is what it is made with. */
+const IS_CLASS = /(?:^|\.)_*[A-Z]\w*$/;
+
 function knownOption(value: Value, bounds: Bounds): Option {
   switch (value.kind) {
     case 'plain':
@@ -147,7 +150,10 @@ function knownOption(value: Value, bounds: Bounds): Option {
     case 'map':
       return value.open === undefined ? mapOption(value.entries, bounds) : { unresolved: value.open };
     case 'made':
-      return asText(value) === undefined && value.given.open === undefined && value.given.positional.length === 0
+      return IS_CLASS.test(value.path) &&
+        asText(value) === undefined &&
+        value.given.open === undefined &&
+        value.given.positional.length === 0
         ? mapOption(value.given.keywords, bounds)
         : madeText(value);
     default:

@@ -18,8 +18,8 @@ export function wordInsertion(
   const last = start.words.findLast((w) => maybeIn(w) === undefined);
   const at = last ? last.extent.end : start.head.end;
   const around = [...(last?.layers ?? []), ...(last?.segments.at(-1)?.outer ?? [])];
-  // Behind a name that stands for the last word there is no text to write on.
-  if (around.at(-1)?.kind === 'python-word') {
+  // Behind a name that stands for the last word there is no text to write on, and in a text in pieces no place.
+  if (around.at(-1)?.kind === 'python-word' || around.some((l) => l.kind === 'pieces')) {
     return undefined;
   }
   const layers: readonly Layer[] = [...around, { kind: 'shell-bare', range: { start: at, end: at } }];

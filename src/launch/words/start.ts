@@ -386,14 +386,19 @@ export function startInImage(
     return undefined;
   }
   const positionalModel = engine.start.positionalModel && !engine.start.imageEntry.includes('-m');
-  return started(around, engine, rangeOf(imageWord), words, positionalModel);
+  // The word that the entry point asks for is no option of the engine.
+  const given = firstWordRule(engine, imageWord) ? words.slice(1) : words;
+  return started(around, engine, rangeOf(imageWord), given, positionalModel);
 }
 
 /** `ollama/ollama pull m`, `llama.cpp:full --convert`: the entry point does something else then. */
-function isFirstWord({ start }: LaunchEngine, image: Mapped, first: string): boolean {
-  const rule = start.imageFirst?.find((r) => r.tag.test(tagOf(image.text)));
+function isFirstWord(engine: LaunchEngine, image: Mapped, first: string): boolean {
+  const rule = firstWordRule(engine, image);
   return rule === undefined || rule.word.test(first);
 }
+
+const firstWordRule = ({ start }: LaunchEngine, image: Mapped) =>
+  start.imageFirst?.find((r) => r.tag.test(tagOf(image.text)));
 
 /** `docker run IMAGE bash` starts no engine. */
 const isProgram = (word: string): boolean =>

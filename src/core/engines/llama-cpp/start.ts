@@ -59,7 +59,7 @@ const LLAMA_CPP_PYTHON: PythonCall = {
 };
 
 /**
- * `llama-server`, and images whose entry point it is. The images `…:full` start a script whose first word `--server`
+ * `llama-server`, and images whose entry point it is (`local/…` as its own documents build them). The images `…:full` start a script whose first word `--server`
  * starts it; `…:light` are the command line's own program. Tags end with a build (`server-cuda-b4719`) or a release (`server-v0.5.0`).
  */
 export const LLAMA_CPP_START: StartWords = {
@@ -68,7 +68,7 @@ export const LLAMA_CPP_START: StartWords = {
   // Its name until June 2024 (llama.cpp pull request 7809).
   commonCommand: { name: 'server', beside: /\.gguf\b|\bggml[\w.-]*\.bin\b/i },
   modules: [],
-  images: [/(?:^|\/)(?:ggml-org|ggerganov)\/llama\.cpp$/i, /(?:^|\/)llama-server(?:-[a-z0-9.]+)*$/i],
+  images: [/(?:^|\/)(?:ggml-org|ggerganov|local)\/llama\.cpp$/i, /(?:^|\/)llama-server(?:-[a-z0-9.]+)*$/i],
   imageVersion: /(?:^|-)(b\d{3,6}|v?\d+\.\d+(?:\.\d+)?)$/i,
   imageEntry: ['llama-server'],
   imageFirst: [
