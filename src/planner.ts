@@ -18,7 +18,7 @@ import {
   type Workload,
 } from './core/engines/engine';
 import type { KvLayer, Model } from './core/model/model';
-import { readLaunches } from './launch';
+import { parseAhead, readLaunches } from './launch';
 import type { DirectiveKey, GrammarName, Launch, LaunchOption, Problem, ReadInput, TextRange } from './launch/launch';
 import { type Lines, linesOf } from './launch/lines';
 import { type Ask, asksOf, givenOf, hardwareOf, versionOf, workloadOf, workloadOrigins } from './planner/asks';
@@ -121,12 +121,30 @@ export interface PlanResult {
 
 /** Reads the launches of a text and plans each. */
 export function planText(input: ReadInput, context: PlanContext): PlanResult {
+  const steps = planning(input, context);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) {
+      return value;
+    }
+  }
+}
+
+/** The same in steps, one for each document and each launch: who shares its thread does other things between them. */
+export function* planSteps(input: ReadInput, context: PlanContext): Generator<undefined, PlanResult, void> {
+  yield* parseAhead(input, ENGINES);
+  return yield* planning(input, context);
+}
+
+function* planning(input: ReadInput, context: PlanContext): Generator<undefined, PlanResult, void> {
   const read = readLaunches(input, ENGINES);
   const lines = linesOf(input.text);
   const { tried } = context;
-  const plans = read.launches.map((launch, at) =>
-    planLaunch(tried?.at === at ? tried.change(launch) : launch, lines, context),
-  );
+  const plans: Plan[] = [];
+  for (const [at, launch] of read.launches.entries()) {
+    yield;
+    plans.push(planLaunch(tried?.at === at ? tried.change(launch) : launch, lines, context));
+  }
   return {
     plans: withFileFindings(plans, input.text, lines),
     problems: read.problems.map((p) => ({ ...p, line: p.range && lines.line(p.range.start) })),

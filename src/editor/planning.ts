@@ -39,6 +39,24 @@ export interface Planning {
   plan(source: Source, flags?: Overrides): Promise<Planned | undefined>;
 }
 
+/** A key that is pressed meanwhile shall not wait longer than for a frame. */
+const SLICE = 16;
+
+/** Runs steps to their end, and lets the host do other things between them. */
+async function unhurried<T>(steps: Iterator<unknown, T>): Promise<T> {
+  let since = performance.now();
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) {
+      return value;
+    }
+    if (performance.now() - since > SLICE) {
+      await new Promise((resolve) => setTimeout(resolve, 0));
+      since = performance.now();
+    }
+  }
+}
+
 /** A file may name a file that names a file; further than this nothing is followed. */
 const ROUNDS = 5;
 
@@ -49,13 +67,13 @@ export function createPlanning(grammars: GrammarStore, files: Files, facts: Mode
       if (!mayHoldLaunch(text, name)) {
         return undefined;
       }
-      const { planText } = await import('../lazy');
+      const { planSteps } = await import('../lazy');
       const input: ReadInput = { text, name, ...(form && { form }), files: files.sourceFor(uri), grammars };
       const settings = assumed(uri);
-      const round = () => {
+      const round = async () => {
         const models = modelConfigs(files.sourceFor(uri), (head) => heads.read(uri, head), facts.read);
         const context: PlanContext = { models, settings, ...(flags && { flags }) };
-        const result = planText(input, context);
+        const result = await unhurried(planSteps(input, context));
         return {
           context,
           result,
@@ -64,7 +82,7 @@ export function createPlanning(grammars: GrammarStore, files: Files, facts: Mode
           models: models.wantedFacts(),
         };
       };
-      let now = round();
+      let now = await round();
       const lacks = () =>
         now.wanted.length + now.heads.length + now.models.length + now.result.needs.grammars.length > 0;
       for (let rounds = 0; rounds < ROUNDS && lacks(); rounds++) {
@@ -74,7 +92,7 @@ export function createPlanning(grammars: GrammarStore, files: Files, facts: Mode
           heads.fetch(uri, now.heads),
           facts.look(now.models),
         ]);
-        now = round();
+        now = await round();
       }
       const { context, result } = now;
       return result.plans.length + result.problems.length > 0 ? { input, context, result } : undefined;

@@ -19,6 +19,26 @@ export type { LaunchEngine } from './engines';
 export const readLaunches = (input: ReadInput, engines: readonly LaunchEngine[] = ENGINES): ReadResult =>
   remembered(input, engines, (asked) => readAll(asked, engines));
 
+/**
+ * Parses a manifest's documents one by one, before it is read: reading finds them parsed, and who shares its thread does other
+ * things between them. Only those that an engine is named in, since no other is sure to be read.
+ */
+export function* parseAhead(
+  { text, name }: ReadInput,
+  engines: readonly LaunchEngine[] = ENGINES,
+): Generator<undefined> {
+  const ranges = /\.ya?ml$/i.test(name) && text.length <= LONGEST_AHEAD ? documentRanges(text) : [];
+  for (const range of ranges.length > 1 ? ranges : []) {
+    if (mentionsEngine(text.slice(range.start, range.end), engines)) {
+      parseYaml(text, range);
+      yield;
+    }
+  }
+}
+
+/** Of a longer text the first documents would be forgotten before it is read. */
+const LONGEST_AHEAD = 1024 * 1024;
+
 function readAll(input: ReadInput, engines: readonly LaunchEngine[]): ReadResult {
   const reading = startReading(input, engines, readEmbedded, readFenced);
   readForms(reading);

@@ -92,7 +92,7 @@ async function inDesktop(editor, folder) {
  */
 async function inServer(folder, read) {
   const settings = web ? { 'remote.extensionKind': { 'kv-planner.kv-planner': ['web'] } } : {};
-  const server = await startServer({ tests: true, settings, builtins: ['git', 'git-base'] });
+  const server = await startServer({ tests: true, settings, builtins: ['git', 'git-base', 'ipynb'] });
   const browser = await launchChromium();
   try {
     const page = await browser.newPage();
