@@ -9,7 +9,10 @@ const PLAIN = { language: 'plaintext', pattern: `**/${FILE_NAMES}` };
 export const SELECTOR: DocumentSelector = [...LANGUAGES.map((language) => ({ language })), PLAIN];
 
 /** Old revisions that source control shows beside the file, and our own pages. */
-const NOT_FILES = new Set(['git', 'gitfs', 'review', 'vscode-scm', 'output', 'kv-planner-report']);
+const NOT_FILES = new Set([
+  ...['git', 'gitfs', 'gitlens', 'review', 'pr', 'vscode-scm', 'vscode-local-history', 'chat-editing-text-model'],
+  ...['output', 'kv-planner-report'],
+]);
 
 /** Ours to look at: the same answer as `SELECTOR`, for documents that come without a provider. */
 export const isSupported = (document: TextDocument): boolean =>

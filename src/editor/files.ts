@@ -26,6 +26,10 @@ export function createFiles(onDidChange: () => void): Files {
     workspace.onDidSaveTextDocument(({ uri }) => forget(uri)),
     workspace.onDidCreateFiles((event) => event.files.forEach(forget)),
     workspace.onDidDeleteFiles((event) => event.files.forEach(forget)),
+    workspace.onDidGrantWorkspaceTrust(() => {
+      texts.clear(); // what was not followed counted as absent
+      onDidChange();
+    }),
     workspace.onDidRenameFiles((event) => event.files.flatMap((f) => [f.oldUri, f.newUri]).forEach(forget)),
   ];
 
@@ -85,12 +89,21 @@ async function textOf(uri: Uri): Promise<string | null> {
   }
   try {
     const { type, size } = await workspace.fs.stat(uri);
-    // In a folder that is not trusted a link may lead anywhere.
-    const mayFollow = workspace.isTrusted || !(type & FileType.SymbolicLink);
-    return type & FileType.File && mayFollow && size <= LARGEST
+    return type & FileType.File && size <= LARGEST && (workspace.isTrusted || !(await isBehindLink(uri)))
       ? new TextDecoder().decode(await workspace.fs.readFile(uri))
       : null;
   } catch {
     return null;
   }
+}
+
+/** In a folder that is not trusted a link may lead anywhere, be it the file or a folder on the way to it. */
+async function isBehindLink(uri: Uri): Promise<boolean> {
+  const root = workspace.getWorkspaceFolder(uri)?.uri.path ?? Uri.joinPath(uri, '..').path;
+  for (let at = uri; at.path.length > root.length; at = Uri.joinPath(at, '..')) {
+    if ((await workspace.fs.stat(at)).type & FileType.SymbolicLink) {
+      return true;
+    }
+  }
+  return false;
 }
