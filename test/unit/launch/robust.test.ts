@@ -196,6 +196,14 @@ test.each([
     `from vllm import LLM\na0 = [1, 1]\n${Array.from({ length: 40 }, (_, i) => `a${i + 1} = [a${i}, a${i}]\n`).join('')}LLM("m", hf_overrides={"a": a40})`,
     'x.py',
   ],
+  [
+    'a path that doubles',
+    `from pathlib import Path\nx = Path("a")\n${'x = x / x\n'.repeat(60)}import os; os.system(f"vllm serve {x}")`,
+    'x.py',
+  ],
+  ['commands inside commands', `${'cmd /c '.repeat(5_000)}llama-server -m a.gguf -c 5`, 'x.bat'],
+  ['brackets that do not close', `vllm serve a ${'('.repeat(20_000)}`, 'x.ps1'],
+  ['quotes of quotes', `${'>'.repeat(20_000)} \`\`\`bash\nvllm serve a\n\`\`\`\n`, 'x.md'],
   ['deep Python brackets', `from vllm import LLM\nLLM(${'('.repeat(20_000)}`, 'x.py'],
   [
     'a Python function that calls itself',
