@@ -94,6 +94,11 @@ export function startSession(extension: Uri, panel: WebviewPanel, ports: Dashboa
     return { ...now, whatIf };
   };
 
+  /** Whether that launch is still the one that is shown: the cursor may have moved on meanwhile. */
+  const still = (one: Followed): boolean =>
+    at?.document.uri.toString() === one.document.uri.toString() &&
+    (at.index === one.index || at.sighting?.name === one.sighting?.name);
+
   const shownNow = (): Followed => {
     if (!at) {
       throw new Error(l10n.t('No launch is shown.'));
@@ -103,14 +108,16 @@ export function startSession(extension: Uri, panel: WebviewPanel, ports: Dashboa
 
   const handlers: Handlers = {
     async whatIf({ whatIf }) {
-      at = at && trying(await sighted(ports, at), whatIf);
+      const before = at;
+      const now = before && (await sighted(ports, before));
+      at = now && still(before) ? trying(now, whatIf) : at;
       turn++;
       return viewOf(ports, at);
     },
     async apply() {
       const now = shownNow();
       const left = await applied(ports, now, besidePage());
-      at = at === now ? trying(now, left) : at;
+      at = at && still(now) ? trying(at, left) : at;
       turn++;
       return viewOf(ports, at);
     },

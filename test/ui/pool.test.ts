@@ -202,7 +202,7 @@ test('traffic and rules: another seed, another policy, a trace', async () => {
       openText: () => ({ file: { name: 'calls.jsonl', text } }),
     });
   }, rows.join('\n'));
-  await page.getByRole('button', { name: 'Load trace…' }).click();
+  await page.getByRole('button', { name: 'Load a trace …' }).click();
   await page.getByText('Trace: calls.jsonl').waitFor();
   await page.getByText('12 requests.').waitFor();
   await page.getByRole('button', { name: 'Generated traffic' }).click();

@@ -59,7 +59,7 @@ test('conversations and a trace: found, saved, and what to do between turns', as
   await page.evaluate((t) => {
     Object.assign(window, { replies: { openText: () => ({ file: { name: 'chat.jsonl', text: t } }) } });
   }, text);
-  await page.getByRole('button', { name: 'Load a Trace' }).click();
+  await page.getByRole('button', { name: 'Load a trace' }).click();
   await page.getByText('Requests of chat.jsonl.').waitFor();
   await page.getByText('1 rows are left out, the first at line 5').waitFor();
   await page.getByText('4 of 4 requests').waitFor();

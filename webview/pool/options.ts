@@ -56,7 +56,7 @@ export function optionsPanel(actions: OptionsActions): OptionsPanel {
     el(
       'div',
       { class: 'trial-row' },
-      button('Load trace…', actions.onOpenTrace),
+      button('Load a trace …', actions.onOpenTrace),
       drop,
       button('Reset', () => {
         chosen = {};

@@ -52,7 +52,7 @@ export function sessionsPanel(asker: Asker, context: ViewContext, kept: unknown)
       ),
     ]),
   );
-  const load = button('Load a Trace …', () => void open());
+  const load = button('Load a trace …', () => void open());
   const drop = button('Use Conversations', () => {
     trace = undefined;
     void run();
