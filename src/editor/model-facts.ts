@@ -109,15 +109,19 @@ const keyOf = ({ repo, tag }: HubName): string => (tag === undefined ? repo : `$
 async function access(context: ExtensionContext): Promise<{ endpoint: string; token?: string }> {
   const env = environment();
   const token = env.HF_TOKEN || env.HUGGING_FACE_HUB_TOKEN || (await context.secrets.get(SECRET));
-  return { endpoint: endpointOf(env.HF_ENDPOINT), ...(token && { token: token.trim() }) };
+  // A token that is meant for an address that cannot be read goes to no other.
+  const isMeant = !env.HF_ENDPOINT || addressOf(env.HF_ENDPOINT) !== undefined;
+  return { endpoint: endpointOf(env.HF_ENDPOINT), ...(token && isMeant && { token: token.trim() }) };
 }
 
 /** Where the Hub is. Exported for what names it to the user. */
-export function endpointOf(written = environment().HF_ENDPOINT): string {
+export const endpointOf = (written = environment().HF_ENDPOINT): string => addressOf(written || HUB) ?? HUB;
+
+function addressOf(written: string): string | undefined {
   try {
-    const url = new URL(written || HUB);
-    return /^https?:$/.test(url.protocol) ? url.href.replace(/\/+$/, '') : HUB;
+    const url = new URL(written);
+    return /^https?:$/.test(url.protocol) ? url.href.replace(/\/+$/, '') : undefined;
   } catch {
-    return HUB;
+    return undefined;
   }
 }

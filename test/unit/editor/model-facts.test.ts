@@ -94,3 +94,13 @@ test('a model that is not there is not asked for again at every key, and the log
   expect(logged[0]).toMatch(/acme\/gated.*unauthorised/);
   expect(logged[0]).not.toContain('hf_secret');
 });
+
+test('a token that is meant for an address that cannot be read goes to no other', async () => {
+  Object.assign(editor, { trusted: true, mayFetch: true });
+  vi.stubEnv('HF_ENDPOINT', 'mirror.internal:8443');
+  const { store, fetched } = facts();
+  await store.look(['acme/other']);
+  await vi.waitFor(() => expect(fetched).toHaveBeenCalled(), 15_000);
+  vi.stubEnv('HF_ENDPOINT', undefined);
+  expect(fetched.mock.calls[0]?.[1]?.headers).not.toHaveProperty('authorization');
+});
