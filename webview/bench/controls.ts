@@ -59,6 +59,7 @@ export function shapeControls(kept: unknown, onChange: () => void): ShapeControl
     show();
     onChange();
   });
+  const resetRow = el('p', { class: 'row' }, reset);
 
   const asked = (): Asked => ({ ...FALLBACK, ...launch, ...own });
   const show = (): void => {
@@ -71,7 +72,7 @@ export function shapeControls(kept: unknown, onChange: () => void): ShapeControl
     for (const [key, field] of fields) {
       field.set(String(now[key]), own[key] !== undefined);
     }
-    reset.hidden = Object.keys(own).length === 0;
+    resetRow.hidden = Object.keys(own).length === 0;
   };
   show();
   return {
@@ -79,7 +80,7 @@ export function shapeControls(kept: unknown, onChange: () => void): ShapeControl
       'div',
       { class: 'controls' },
       el('div', { class: 'fields even' }, ...[...fields.values()].map(({ element }) => element)),
-      el('p', { class: 'row' }, reset),
+      resetRow,
     ),
     follow(next) {
       launch = next;

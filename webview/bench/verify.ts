@@ -291,13 +291,12 @@ async function appendWrong(bench: Bench, shape: Shape, content: Content, placeme
   return wrongIn(bench.gpu, caches, after, dtype);
 }
 
-/** Copies the first block of the pool over the last: bit by bit the same, and nothing else changed. */
+/** Copies a full block of the last sequence over the next: bit by bit the same, and nothing else changed. */
 async function copyWrong(bench: Bench, shape: Shape, content: Content, placement: Placement): Promise<number> {
   const { kvHeads } = shape;
   const { keys, values } = imagesOf(shape, content, placement);
   const caches = uploadCaches(bench, { keys, values });
-  const from = placement.table[0] ?? 0;
-  const to = placement.table.at(-1) ?? 0;
+  const [from = 0, to = 0] = placement.table.slice(-3);
   await bench.gpu.checked('copying', () => copyStep(bench, { shape, placement, caches }, Uint32Array.from([from, to])));
   const rows = placement.blockSize * kvHeads;
   for (const { words, scales } of [keys, values]) {
