@@ -23,7 +23,7 @@ export { editFix, editOption } from './launch/edit';
 export { linesOf } from './launch/lines';
 export { pastedText } from './launch/pasted';
 export { loadGrammars } from './launch/shell/grammar';
-export { planSteps, planText, requestsByLength } from './planner';
+export { planSteps, requestsByLength } from './planner';
 export { tryingOn } from './planner/alternatives';
 export { safeFixes } from './planner/fix-effects';
 export { gpuOffers } from './planner/gpu-offers';
