@@ -48,7 +48,7 @@ const plain: Encoder = (at, layer) => {
   const whole = isWhole(at, layer) || layer.range.start === layer.range.end;
   // In a flow list a comma or bracket ends the text; whether it is one is not known here.
   const safe = whole
-    ? PLAIN.test(at.text) && !/[,[\]{}]/.test(at.text)
+    ? PLAIN.test(at.text) && !/[,[\]{}]|^(?:~|null)$/i.test(at.text)
     : /^[\w./:@%+=~^-]*$/.test(at.text) && !/:$/.test(at.text);
   return safe ? at : whole ? { ...at, text: quoted(at.text) } : undefined;
 };
