@@ -15,6 +15,7 @@ import { type Found, nearer, type Start, type Surroundings, startInImage, surrou
 import { assignedName, type Variable } from '../words/variable';
 import type { YamlDocument } from '../yaml/document';
 import { endOfItem, eolOf, listInsertion, variableInsertionIn } from '../yaml/insertion';
+import { saysNull } from '../yaml/scalar';
 import { type Entry, entries, entry, get, items, nodeRange, textAt } from '../yaml/view';
 import {
   type Context,
@@ -185,9 +186,7 @@ function environmentOf(c: Context, service: Node | null): readonly Variable[] {
 /** Without a text it is handed on from the shell, or from `.env`. */
 function mapped(c: Context, { key, keyNode, value }: Entry): readonly Variable[] {
   const text = scalarOf(c, value);
-  return text && !/^(?:null|~)$/.test(text.text)
-    ? [{ name: key, value: text }]
-    : handedOn(c, key, nodeRange(c.doc, keyNode));
+  return text && !saysNull(text) ? [{ name: key, value: text }] : handedOn(c, key, nodeRange(c.doc, keyNode));
 }
 
 function listed(c: Context, item: Mapped | undefined): readonly Variable[] {

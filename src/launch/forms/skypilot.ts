@@ -5,6 +5,7 @@ import { readScript } from '../shell/script';
 import { type Mapped, unit, unknown } from '../text/mapped';
 import type { Variable } from '../words/variable';
 import type { YamlDocument } from '../yaml/document';
+import { saysNull } from '../yaml/scalar';
 import { type Entry, entries, get, items, nodeRange, scalarAt, textAt } from '../yaml/view';
 import type { YamlForm } from './form';
 import { acceleratorOf, countOf, namedGpu, times } from './machine';
@@ -42,7 +43,7 @@ const variablesOf = (doc: YamlDocument, key: string): readonly Variable[] =>
 /** A variable without a text must be given when the task is started. */
 function textOf(doc: YamlDocument, e: Entry): Mapped {
   const text = isScalar(e.value) ? scalarAt(doc, e.value) : undefined;
-  return text && !/^(?:null|~)$/.test(text.text)
+  return text && !saysNull(text)
     ? text
     : unknown(e.key, nodeRange(doc, e.keyNode), `${e.key} is given when the task starts`);
 }

@@ -1,6 +1,6 @@
 /** Where an option that is not written can be added, in the manner of the ones that are. */
 import type { Insertion, LaunchOption, Layer } from '../launch';
-import { maybeIn } from '../text/mapped';
+import { type Mapped, maybeIn } from '../text/mapped';
 import type { ArgumentWords } from './arguments';
 import { rolloutNames } from './hydra';
 import type { Start } from './start';
@@ -14,8 +14,14 @@ export function wordInsertion(
   if (!input.shell) {
     return undefined;
   }
-  // Not where only one branch would have it.
-  const last = start.words.findLast((w) => maybeIn(w) === undefined);
+  // Not where only one branch would have it, nor in a variable whose own quotes are not known here.
+  const layered = start.words.some(({ layers }) => layers.length > 0);
+  const last = start.words.findLast(
+    (w) => maybeIn(w) === undefined && standsInside(w) && (w.layers.length > 0 || !layered),
+  );
+  if (layered && !last) {
+    return undefined;
+  }
   const at = last ? last.extent.end : start.head.end;
   const around = [...(last?.layers ?? []), ...(last?.segments.at(-1)?.outer ?? [])];
   // Behind a name that stands for the last word there is no text to write on, and in a text in pieces no place.
@@ -26,6 +32,10 @@ export function wordInsertion(
   const separator = separatorOf(input.text, options);
   return { at, text: `${separator}--{name}${usesEquals(input.text, options) ? '=' : ' '}{value}`, layers };
 }
+
+/** It ends where all that is written around it is: a variable's text lies elsewhere. */
+const standsInside = ({ layers, extent }: Mapped): boolean =>
+  layers.every(({ range }) => range.start <= extent.end && extent.end <= range.end);
 
 /** Another override of a trainer's command, after the last one. */
 export function overrideInsertion({ rollout, engine }: Start): Insertion | undefined {

@@ -13,6 +13,10 @@ const KINDS: Readonly<Record<string, LayerKind>> = {
   BLOCK_LITERAL: 'yaml-block',
 };
 
+/** Nothing, said in a word; in quotes it is a text. */
+export const saysNull = ({ text, layers }: Mapped): boolean =>
+  /^(?:null|~)$/.test(text) && layers.every(({ kind }) => kind !== 'yaml-single' && kind !== 'yaml-double');
+
 /** `plain` says what kind of layer an unquoted scalar is. */
 export function scalarText(doc: YamlDocument, node: Scalar, plain: LayerKind = 'yaml-plain'): Mapped {
   const read = written(doc, node, plain);
