@@ -14,13 +14,23 @@ export interface TextEdit {
 /** Gives the option this value; nothing when the place it stands at cannot hold it. */
 export function editOption(launch: Launch, text: string, name: string, value: string): readonly TextEdit[] {
   const option = optionOf(launch, name);
+  const written = spelt(launch.spellings?.[name], value);
+  if (written === undefined) {
+    return [];
+  }
   if (option && option.from === undefined && (option.origin !== 'env' || standsHere(option))) {
     return option.valueRange
-      ? replaceValue(text, option.valueRange, option.layers ?? [], value)
+      ? replaceValue(text, option.valueRange, option.layers ?? [], written)
       : replaceFlag(text, option, value);
   }
   // Where the file wins, a word here would say nothing.
-  return option?.from?.wins ? [] : insert(launch, text, name, value);
+  return option?.from?.wins ? [] : insert(launch, text, name, written);
+}
+
+/** As it is called there; a number that is no other value's name stays. */
+function spelt(spellings: Readonly<Record<string, string>> | undefined, value: string): string | undefined {
+  const plain = /^-?\d+$/.test(value) && !Object.values(spellings ?? {}).includes(value);
+  return spellings === undefined ? value : (spellings[value] ?? (plain ? value : undefined));
 }
 
 /** What a fix of a finding changes: an option's value, its name, or the model, by whatever option the launch names it. */

@@ -174,6 +174,8 @@ export interface Launch {
   readonly environment: ReadonlyMap<string, string>;
   readonly hardware: HardwareHint;
   readonly directives: readonly DirectiveEntry[];
+  /** What values are called here, by option: a Python binding takes 8 for `q8_0`. */
+  readonly spellings?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** How an option that is not written can be added; absent where the form gives no place. */
   readonly insertion?: Insertion;
 }

@@ -8,7 +8,7 @@ import {
   readOptionValue,
 } from '../../core/engines/option';
 import type { LaunchEngine } from '../engines';
-import type { LaunchOption, TextRange } from '../launch';
+import type { Launch, LaunchOption, TextRange } from '../launch';
 import { pythonText } from '../yaml/python';
 import { asOption, asText, type Given, type MapEntry, type Placed, type Value } from './values';
 
@@ -119,6 +119,19 @@ function reading(
   const value = other ?? read.value;
   return spec ? typed(spec, name, value) : { value };
 }
+
+/** The other way round: by the engine's value, what is written for it in Python. Of several, a literal. */
+export const spellingsOf = (values: NonNullable<PythonCall['values']>): NonNullable<Launch['spellings']> =>
+  Object.fromEntries(
+    Object.entries(values).map(([option, named]) => [
+      option,
+      Object.fromEntries(
+        Object.entries(named)
+          .filter(([written]) => /^(?:-?\d+|True|False)$/.test(written))
+          .map(([written, value]) => [value, written.toLowerCase()]),
+      ),
+    ]),
+  );
 
 /** `None` is not set; a flag is `True` or `False`. */
 function typed(spec: OptionSpec, name: string, value: OptionValue): OptionReading {

@@ -8,7 +8,7 @@ import { notePin, readScript } from '../shell/script';
 import { type Mapped, rangeOf } from '../text/mapped';
 import { findStart, nearer, type Script, surrounded } from '../words/start';
 import { knownTexts, type Variable } from '../words/variable';
-import { callOptions, type EngineCall, engineCall } from './calls';
+import { callOptions, type EngineCall, engineCall, spellingsOf } from './calls';
 import { hardwareOf } from './hardware';
 import { enterFunction, type Runner, runProgram } from './run';
 import { newScope } from './scope';
@@ -248,6 +248,7 @@ function readCall(c: Context, r: Runner, engine: EngineCall, node: Node, args: G
     environment: knownTexts(environment),
     hardware: withVisibleDevices(gpu ? { ...own, gpu } : own, environment),
     directives: [],
+    ...(engine.call.values && { spellings: spellingsOf(engine.call.values) }),
     insertion: keywordInsertion(c, engine, node),
   });
 }

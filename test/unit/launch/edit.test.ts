@@ -113,6 +113,18 @@ test.each(whole)('$name: any text at the place of one that is there', async ({ n
 });
 
 test.each([
+  ['q8_0', 'llm = Llama(model_path="m.gguf", type_k=8)'],
+  ['q5_1', 'llm = Llama(model_path="m.gguf", type_k=7)'],
+  ['fp8', undefined],
+  ['0', undefined],
+])('a binding that takes numbers for cache types gets one: %s', async (wanted, expected) => {
+  const text = 'from llama_cpp import Llama\nllm = Llama(model_path="m.gguf", type_k=1)\n';
+  const { launches } = await readFully(text, 'x.py');
+  const edits = editOption(launches[0] as Launch, text, 'cache-type-k', wanted);
+  expect(edits.length > 0 ? apply(text, edits).split('\n')[1] : undefined).toBe(expected);
+});
+
+test.each([
   ['vllm serve m --enable-prefix-caching', 'false', 'vllm serve m --no-enable-prefix-caching'],
   ['vllm serve m --no-enable-prefix-caching', 'true', 'vllm serve m --enable-prefix-caching'],
   ['vllm serve m --enable_prefix_caching', 'false', 'vllm serve m --no-enable_prefix_caching'],
