@@ -46,7 +46,7 @@ test.each([
   ['ghcr.io/ggml-org/llama.cpp:server-cuda-b4719', 'b4719'],
   ['ghcr.io/ggml-org/llama.cpp:server-v0.5.0', 'v0.5.0'],
   ['ghcr.io/ggml-org/llama.cpp:server-cuda', undefined],
-  ['ghcr.io/ggml-org/llama.cpp:full', undefined],
+  ['ghcr.io/ggml-org/llama.cpp:full --server', undefined],
 ])('%s', (image, version) => {
   const [launch] = read(`docker run ${image} -m model.gguf -c 4096 -np 2\n`);
   expect([launch?.engine, launch?.version?.text, launch?.options.map((o) => o.name)]).toEqual([
