@@ -15,7 +15,8 @@ interface Kept {
   readonly result: ReadResult;
 }
 
-const kept = recent<Kept>(4 * 1024 * 1024);
+/** As many files as somebody looks at by turns. */
+const kept = recent<Kept>(4 * 1024 * 1024, 32);
 
 export function remembered(
   input: ReadInput,

@@ -1,11 +1,11 @@
-/** What was made of texts lately: the least recently asked goes first. Bounded by how much text is kept, not by number. */
+/** What was made of texts lately: the least recently asked goes first. Bounded by how much text is kept, and by number: what is kept for nothing costs too. */
 
 export interface Recent<T> {
   get(key: string): T | undefined;
   set(key: string, value: T): void;
 }
 
-export function recent<T>(mostCharacters: number): Recent<T> {
+export function recent<T>(mostCharacters: number, most: number): Recent<T> {
   const kept = new Map<string, T>();
   let characters = 0;
   const remove = (key: string): void => {
@@ -30,7 +30,7 @@ export function recent<T>(mostCharacters: number): Recent<T> {
       kept.set(key, value);
       characters += key.length;
       for (const oldest of kept.keys()) {
-        if (characters <= mostCharacters) {
+        if (characters <= mostCharacters && kept.size <= most) {
           return;
         }
         remove(oldest);

@@ -40,7 +40,7 @@ const p95 = (times) => [...times].sort((a, b) => a - b)[Math.floor(times.length 
 export async function editorBench() {
   const outfile = path.join(ROOT, 'out/bench/editor.cjs');
   await esbuild.build({
-    stdin: { contents: "export * from './src/lazy';", resolveDir: ROOT },
+    stdin: { contents: "export * from './src/lazy'; export { planText } from './src/planner';", resolveDir: ROOT },
     outfile,
     bundle: true,
     minify: true,

@@ -48,8 +48,9 @@ export function contentRange(text: string, scalar: TextRange): TextRange | undef
 export function parseYaml(text: string, range: TextRange): YamlDocument {
   const template = templateOf(text);
   const source = template?.text ?? text;
-  const part = range.start === 0 && range.end === text.length ? source : source.slice(range.start, range.end);
-  const { root, errors, target } = remembered(part);
+  // A text of one document is another one after every edit: what is kept of it would only be in the way.
+  const isWhole = range.start === 0 && range.end === text.length;
+  const { root, errors, target } = isWhole ? parse(source) : remembered(source.slice(range.start, range.end));
   // The line of a template's `{{- if }}` may be longer than the indent of the text it begins.
   const own = template ? errors.filter((e) => !/more-indented leading empty lines/.test(e.message)) : errors;
   const placed = own.map((e) => ({ message: e.message, range: shift(e.range, range.start) }));
