@@ -18,7 +18,8 @@ export function createDashboard(extension: Uri, ports: DashboardPorts): Dashboar
   const attach = (panel: WebviewPanel): Session => {
     const session = startSession(extension, panel, ports);
     open = { panel, session };
-    panel.onDidDispose(() => {
+    const closed = panel.onDidDispose(() => {
+      closed.dispose();
       session.dispose();
       open = undefined;
     });

@@ -21,6 +21,7 @@ import type { DashboardPorts } from './ports';
 import { type Params, PROTOCOL, readParams, readToHost, type ToHost, type ToPage, type WhatIf } from './protocol';
 import { saveReport } from './report';
 import { type Handlers, openText, save } from './requests';
+import { createTrials } from './trials';
 
 export interface Session extends Disposable {
   /** Shows the launch at an offset. A file without a launch leaves what is shown. */
@@ -38,12 +39,17 @@ export function startSession(extension: Uri, panel: WebviewPanel, ports: Dashboa
   let seen = panel.visible;
   let turn = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  /** What was tried on launches that are not shown now: looking at another one loses nothing. */
-  const trials = new Map<string, WhatIf>();
+  let closed = false;
+  const trials = createTrials();
   /** Files that the page compares with. */
   let pinned: ReadonlySet<string> = new Set();
 
-  const post = (message: ToPage): void => void panel.webview.postMessage(message);
+  /** An answer may be ready only when nobody waits for it any more. */
+  const post = (message: ToPage): void => {
+    if (!closed) {
+      void panel.webview.postMessage(message);
+    }
+  };
 
   /** Where a file is opened: it should not cover the page. */
   const besidePage = (): ViewColumn => (panel.viewColumn === ViewColumn.One ? ViewColumn.Beside : ViewColumn.One);
@@ -51,7 +57,7 @@ export function startSession(extension: Uri, panel: WebviewPanel, ports: Dashboa
   /** Sends what is shown now, unless something newer is on its way. */
   const refresh = async (): Promise<void> => {
     const mine = ++turn;
-    if (!ready || !seen) {
+    if (closed || !ready || !seen) {
       return; // the page asks when it is there, and while it is hidden nothing is planned for it
     }
     const answer = await viewOf(ports, at);
@@ -72,7 +78,7 @@ export function startSession(extension: Uri, panel: WebviewPanel, ports: Dashboa
         return;
       }
       const next: Followed = { document, index, sighting, whatIf: {} };
-      at = { ...next, whatIf: trials.get(keyOf(next)) ?? {} };
+      at = { ...next, whatIf: trials.of(next) };
     } else if (at) {
       return;
     }
@@ -90,7 +96,7 @@ export function startSession(extension: Uri, panel: WebviewPanel, ports: Dashboa
   };
 
   const trying = (now: Followed, whatIf: WhatIf): Followed => {
-    trials.set(keyOf(now), whatIf);
+    trials.keep(now, whatIf);
     return { ...now, whatIf };
   };
 
@@ -181,14 +187,12 @@ export function startSession(extension: Uri, panel: WebviewPanel, ports: Dashboa
       await refresh();
     },
     dispose() {
+      closed = true;
       clearTimeout(timer);
       listeners.dispose();
     },
   };
 }
-
-const keyOf = ({ document, index, sighting }: Followed): string =>
-  `${sighting?.name ?? index} ${document.uri.toString()}`;
 
 /** Every request gets an answer, if only why there is none. */
 async function replyTo(handlers: Handlers, message: Extract<ToHost, { type: 'request' }>): Promise<ToPage> {

@@ -1,9 +1,14 @@
 /** Files that a launch names, fetched before the plan: only from the launch's own folder and its workspace folder. */
 import { Disposable, FileType, RelativePattern, Uri, workspace } from 'vscode';
 import type { FileSource } from '../launch/launch';
+import { recent } from '../launch/recent';
 
 /** No options file is larger. */
 const LARGEST = 1024 * 1024;
+
+/** A name that is typed letter by letter leaves a file that is not there at every key. Far more than one text names. */
+const MOST = 4096;
+const MOST_CHARACTERS = 64 * LARGEST;
 
 export interface Files extends Disposable {
   /** Reads what is not yet known; what may not be read counts as absent. */
@@ -12,7 +17,7 @@ export interface Files extends Disposable {
 }
 
 export function createFiles(onDidChange: () => void): Files {
-  const texts = new Map<string, string | null>();
+  const texts = recent<string | null>(MOST_CHARACTERS, MOST, (key, text) => key.length + (text?.length ?? 0));
   const watched = new Set<string>();
 
   const forget = (uri: Uri): void => {
@@ -49,7 +54,7 @@ export function createFiles(onDidChange: () => void): Files {
       await Promise.all(
         names.map(async (name) => {
           const uri = reachable(from, name);
-          if (uri && !texts.has(uri.toString())) {
+          if (uri && texts.get(uri.toString()) === undefined) {
             const text = await textOf(uri);
             texts.set(uri.toString(), text);
             if (text !== null) {

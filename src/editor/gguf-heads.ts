@@ -1,6 +1,7 @@
 /** The heads of GGUF files beside a launch: their header says all about the model, and the weights are never read. */
 import { FileType, type Uri, workspace } from 'vscode';
 import { readGguf } from '../core/model/gguf';
+import { recent } from '../launch/recent';
 import { reachable } from './files';
 
 export interface GgufHeads {
@@ -14,8 +15,12 @@ const LARGEST_WHOLE = 64 * 2 ** 20;
 const FIRST = 2 * 2 ** 20;
 const LARGEST_HEAD = 64 * 2 ** 20;
 
+/** Heads that are kept: of a split file all parts are needed at once. */
+const MOST = 4096;
+const MOST_BYTES = 512 * 2 ** 20;
+
 export function createGgufHeads(): GgufHeads {
-  const heads = new Map<string, Uint8Array | null>();
+  const heads = recent<Uint8Array | null>(MOST_BYTES, MOST, (_, head) => head?.length ?? 0);
   return {
     read(from, name) {
       const uri = reachable(from, name);
@@ -25,7 +30,7 @@ export function createGgufHeads(): GgufHeads {
       await Promise.all(
         names.map(async (name) => {
           const uri = reachable(from, name);
-          if (uri && !heads.has(uri.toString())) {
+          if (uri && heads.get(uri.toString()) === undefined) {
             heads.set(uri.toString(), await ggufHeadOf(uri).catch(() => null));
           }
         }),

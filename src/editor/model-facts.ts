@@ -12,6 +12,7 @@ import {
   workspace,
 } from 'vscode';
 import { type HubName, hubName } from '../core/model/hub-names';
+import { recent } from '../launch/recent';
 import type { ModelFacts as Facts } from '../planner';
 import { createFactsStore } from './facts-store';
 import { cachedFacts, environment } from './hub-cache';
@@ -32,12 +33,15 @@ export interface ModelFacts extends Disposable {
 /** A model may be downloaded meanwhile. */
 const LOOK_AGAIN = 30_000;
 
+/** Names that are typed letter by letter are each looked for. Far more than one text names. */
+const MOST = 2000;
+
 const HUB = 'https://huggingface.co';
 const SECRET = 'huggingface.token';
 
 export function createModelFacts(context: ExtensionContext, log: LogOutputChannel): ModelFacts {
   const store = createFactsStore(context.globalStorageUri);
-  const known = new Map<string, { readonly facts: Facts | null; readonly until: number }>();
+  const known = recent<{ readonly facts: Facts | null; readonly until: number }>(Number.POSITIVE_INFINITY, MOST);
   const asked = new Set<string>();
   const changed = new EventEmitter<void>();
 

@@ -106,7 +106,9 @@ export function budgetRules(version: string, core: VllmRules['core']): BudgetRul
       first,
       ...changes.filter(([since]) => compareVersions(version, since) >= 0).map(([, c]) => c),
     ) as BudgetRules;
-    cache.set(key, rules);
+    if (cache.size < 100) {
+      cache.set(key, rules); // versions typed digit by digit must not grow it without end
+    }
   }
   return rules;
 }

@@ -159,7 +159,9 @@ export function rulesOf(version: string): VllmRules {
   if (!rules) {
     const changes = CHANGES.filter(([since]) => compareVersions(version, since) >= 0).map(([, change]) => change);
     rules = Object.assign({}, FIRST, ...changes) as VllmRules;
-    rulesCache.set(version, rules);
+    if (rulesCache.size < 100) {
+      rulesCache.set(version, rules); // versions typed digit by digit must not grow it without end
+    }
   }
   return rules;
 }
