@@ -5,7 +5,7 @@ import { mentionsEngine } from '../mentions';
 import type { Reading } from '../reading';
 import { readShell } from '../shell/script';
 import { logicalLines } from '../text/logical-lines';
-import { addPart, addUnit, builder, finish, type Mapped, part, rangeOf, unit } from '../text/mapped';
+import { addPart, addUnit, builder, finish, type Mapped, part, rangeOf, trimmed, unit } from '../text/mapped';
 import { type Replacement, replaceIn } from '../text/replace';
 import { NOTHING } from '../words/start';
 import { baseName, type TextForm } from './form';
@@ -25,6 +25,8 @@ export const makefile: TextForm = {
 
 interface Variable {
   readonly value: Mapped;
+  /** What a call gives: its place is the call's, since the variable that is called may serve several. */
+  readonly given?: true;
   /** Why it may be another. */
   readonly differs?: string;
 }
@@ -47,7 +49,8 @@ interface Make {
   targets: readonly string[];
   /** Conditionals around the line. */
   depth: number;
-  inDefine: boolean;
+  /** The variable of several lines that the line stands in; `from` is where its text begins. */
+  define: { readonly name: string; readonly operator: string; readonly from: number } | undefined;
 }
 
 function readMakefile(reading: Reading, text: Mapped): void {
@@ -61,7 +64,7 @@ function readMakefile(reading: Reading, text: Mapped): void {
     expanded: new Map(),
     targets: [],
     depth: 0,
-    inDefine: false,
+    define: undefined,
   };
   for (const { from, to } of logicalLines(text.text, '\\')) {
     readLine(m, from, to);
@@ -74,24 +77,37 @@ function readMakefile(reading: Reading, text: Mapped): void {
 const ASSIGNMENT = /^ *(?:(?:export|override|private)\s+)*([\w.-]+)[ \t]*(\+|\?|:{1,3})?=[ \t]*/;
 const TARGET_ASSIGNMENT =
   /^([^\s:=#][^:=#]*):[ \t]*(?:(?:export|override|private)\s+)*([\w.-]+)[ \t]*(\+|\?|:{1,3})?=[ \t]*/;
+const DEFINE = /^\s*(?:(?:export|override)\s+)*define[ \t]+([\w.-]+)[ \t]*(\+|\?|:{1,3})?=?[ \t]*\r?$/;
 const RULE = /^([^\s:=#][^:=]*?)[ \t]*&?::?(?!=)([^;]*)(;)?/;
 
 function readLine(m: Make, from: number, to: number): void {
   const line = m.text.text.slice(from, to);
-  if (m.inDefine) {
-    m.inDefine = !/^\s*endef\b/.test(line);
+  if (m.define) {
+    readDefined(m, m.define, line, from);
   } else if (line.startsWith('\t') && m.targets.length > 0) {
     m.recipes.push(...m.targets.map((target) => ({ target, line: part(m.text, from + 1, to) })));
   } else if (/^\s*(?:#|$)/.test(line)) {
     return;
-  } else if (/^\s*define\b/.test(line)) {
-    m.inDefine = true;
+  } else if (DEFINE.test(line)) {
+    const [, name = '', operator = ''] = DEFINE.exec(line) ?? [];
+    m.define = { name, operator, from: to + (m.text.text.startsWith('\r\n', to) ? 2 : 1) };
   } else if (/^\s*(?:ifn?eq|ifn?def)\b/.test(line)) {
     m.depth++;
   } else if (/^\s*endif\b/.test(line)) {
     m.depth = Math.max(0, m.depth - 1);
   } else {
     readStatement(m, line, from, to);
+  }
+}
+
+/** `endef` ends it. Its lines are those of a recipe once it stands in one: an `@` before a command is not the shell's. */
+function readDefined(m: Make, { name, operator, from }: NonNullable<Make['define']>, line: string, to: number): void {
+  if (/^\s*endef\b/.test(line)) {
+    m.define = undefined;
+    const value = replaceIn(part(m.text, from, Math.max(from, to - 1)), /^[ \t]*[-+]?@[-+@]*/gm, () => ({
+      skip: true,
+    }));
+    set(m, m.variables, name, operator, value);
   }
 }
 
@@ -143,7 +159,10 @@ function assign(m: Make, names: Map<string, Variable>, name: string, operator: s
   const written = m.text.text.slice(from, to);
   const comment = /(?:^|[^\\])#/.exec(written);
   const end = comment ? comment.index + comment[0].length - 1 : written.length;
-  const value = continued(part(m.text, from, from + written.slice(0, end).trimEnd().length));
+  set(m, names, name, operator, continued(part(m.text, from, from + written.slice(0, end).trimEnd().length)));
+}
+
+function set(m: Make, names: Map<string, Variable>, name: string, operator: string, value: Mapped): void {
   const before = names.get(name);
   if (operator === '?' && before) {
     return;
@@ -188,8 +207,53 @@ function expand(m: Make, text: Mapped, target: string, depth = 0): Mapped {
       return { text: '$' };
     }
     const name = (match[1] ?? match[2] ?? match[3] ?? '').trim();
+    const [head, what] = /^\$[({](call|if)[ \t]+/.exec(match[0]) ?? [];
+    if (head !== undefined && depth <= MAX_DEPTH) {
+      const given = argumentsOf(text, match.index + head.length, match[0].slice(head.length, -1));
+      return what === 'if' ? chosen(m, given, target, depth) : called(m, given, target, depth);
+    }
     return name === '@' ? { text: target } : referenced(m, name, target, depth);
   });
+}
+
+/** What stands between the commas of `$(call NAME,a,b)`. */
+function argumentsOf(text: Mapped, at: number, written: string): readonly Mapped[] {
+  let from = at;
+  return written
+    .split(/,(?![^()]*\))/)
+    .slice(0, 10)
+    .map((word) => {
+      const start = from;
+      from += word.length + 1;
+      return part(text, start, start + word.length);
+    });
+}
+
+/** `$(if $(KV),--kv-cache-dtype $(KV))`: what is not set in this file is empty. */
+function chosen(m: Make, [condition, then, otherwise]: readonly Mapped[], target: string, depth: number): Replacement {
+  const name = /^\$[({]([\w.-]+)[)}]$/.exec(condition?.text.trim() ?? '')?.[1];
+  const found = name === undefined ? undefined : (m.own.get(target)?.get(name) ?? m.variables.get(name));
+  if (name === undefined || found?.differs !== undefined) {
+    return { unresolved: `$(if ${condition?.text.trim()}, …) is what Make finds when it runs` };
+  }
+  const isTrue = found !== undefined && expand(m, found.value, target, depth + 1).text.trim() !== '';
+  const branch = isTrue ? then : otherwise;
+  return branch ? { mapped: expand(m, branch, target, depth + 1) } : { text: '' };
+}
+
+/** `$(call NAME,a,b)`: the variable with `$(1)` and `$(2)` for what it is called with; the others are empty. */
+function called(m: Make, [what, ...given]: readonly Mapped[], target: string, depth: number): Replacement {
+  const name = what?.text.trim() ?? '';
+  const nowhere = m.variables.get(name)?.value.extent ?? { start: 0, end: 0 };
+  const words = Array.from({ length: 9 }, (_, i): readonly [string, Variable] => {
+    const word = given[i];
+    return [
+      String(i + 1),
+      { value: word ? expand(m, trimmed(word), target, depth + 1) : unit('', nowhere), given: true },
+    ];
+  });
+  const inner: Make = { ...m, variables: new Map([...m.variables, ...words]), expanded: new Map() };
+  return referenced(inner, name, target, depth + 1);
 }
 
 function referenced(m: Make, name: string, target: string, depth: number): Replacement {
@@ -210,7 +274,9 @@ function referenced(m: Make, name: string, target: string, depth: number): Repla
   const key = `${target}\n${name}`;
   const mapped = m.expanded.get(key) ?? expand(m, variable.value, target, depth + 1);
   m.expanded.set(key, mapped);
-  return mapped.text.length > MAX_TEXT ? { unresolved: `${name} is too long` } : { mapped };
+  return mapped.text.length > MAX_TEXT
+    ? { unresolved: `${name} is too long` }
+    : { mapped, ...(variable.given && { written: true }) };
 }
 
 /** `$(or $(M),$(MODEL))`: what is not set in this file is empty. */

@@ -1,7 +1,7 @@
 /** Calls whose result can be known: conversions, the environment, lists of words, `argparse` defaults. */
 import type { Node } from 'web-tree-sitter';
 import type { Layer } from '../launch';
-import { type Mapped, part, rangeOf } from '../text/mapped';
+import { type Mapped, part, rangeOf, trimmed } from '../text/mapped';
 import { type Replacement, replaceIn } from '../text/replace';
 import { splitWords } from '../words/split';
 import { joinedTexts, type Program, variable } from './program-values';
@@ -199,11 +199,6 @@ function replacementOf(value: Value): Replacement {
     : value.kind === 'text'
       ? { mapped: value.text }
       : { text: text ?? '' };
-}
-
-function trimmed(m: Parameters<typeof part>[0]): ReturnType<typeof part> {
-  const from = m.text.length - m.text.trimStart().length;
-  return part(m, from, Math.max(from, m.text.trimEnd().length));
 }
 
 /** What the command line may say otherwise: the default counts, as it does for `${1:-x}` in a shell. */

@@ -1,7 +1,8 @@
 /** Walks a parsed script as it would run: assignments, branches, functions; hands every command on. */
 import type { Node } from 'web-tree-sitter';
 import type { Mapped } from '../text/mapped';
-import { addPart, builder, finish, rangeOf } from '../text/mapped';
+import { addPart, builder, finish, rangeOf, unit, unresolvedIn } from '../text/mapped';
+import { assignmentsIn } from '../words/arithmetic';
 import type { Variable } from '../words/variable';
 import { callersWord, copyScope, isCallers, mergeScopes, type Scope, type Value } from './scope';
 import { expandText, expandWord } from './words';
@@ -113,8 +114,10 @@ function statement(run: Run, node: Node): void {
       }
       return;
     }
-    case 'comment':
     case 'test_command':
+      compute(run, arithmeticOf(node) ?? '', node);
+      return;
+    case 'comment':
     case 'heredoc_body':
       return;
     default:
@@ -152,12 +155,36 @@ function branches(run: Run, node: Node, kind: 'if' | 'case'): void {
 /** Behind a test (`[ -n "$X" ] && …`) it may happen or not; a command is taken to succeed. */
 function list(run: Run, node: Node): void {
   const [first, ...rest] = node.namedChildren;
-  if (first?.type !== 'test_command') {
+  if (!first || (first.type !== 'test_command' && arithmeticOf(first) === undefined)) {
     statements(run, node.namedChildren);
     return;
   }
+  statements(run, [first]);
   const end = inside(run, () => statements(run, rest), copyScope(run.scope));
   mergeScopes(run.scope, [end, copyScope(run.scope)]);
+}
+
+/** `(( … ))` as a command: the grammar takes it for the name of one, or for a test. */
+function arithmeticOf(node: Node): string | undefined {
+  const written = node.type === 'command' ? node.childForFieldName('name') : node.type === 'test_command' ? node : null;
+  return /^\(\(([\s\S]*)\)\)$/.exec(written?.text ?? '')?.[1];
+}
+
+/** Names that arithmetic sets; what is more than whole numbers of known names is not known afterwards. */
+function compute(run: Run, text: string, node: Node): void {
+  const where = rangeOf(run.script, node.startIndex, node.endIndex);
+  const known = (name: string) => {
+    const value = run.scope.variables.get(name);
+    return value?.kind === 'text' && unresolvedIn(value.text) === undefined ? value.text.text : undefined;
+  };
+  for (const { name, value } of assignmentsIn(text, known)) {
+    run.scope.variables.set(
+      name,
+      value === undefined
+        ? { kind: 'unknown', reason: `${name} is computed when the script runs` }
+        : { kind: 'text', text: unit(String(value), where) },
+    );
+  }
 }
 
 const isPattern = (clause: Node, child: Node): boolean =>
@@ -303,6 +330,11 @@ function commandWords(run: Run, node: Node, extra: readonly Node[]): readonly Ma
 }
 
 function command(run: Run, node: Node, extra: readonly Node[]): void {
+  const arithmetic = arithmeticOf(node);
+  if (arithmetic !== undefined) {
+    compute(run, arithmetic, node);
+    return;
+  }
   const words = commandWords(run, node, extra);
   const name = words[0]?.text ?? '';
   const body = run.functions.get(name);
@@ -312,6 +344,12 @@ function command(run: Run, node: Node, extra: readonly Node[]): void {
   }
   if (name === 'source' || name === '.') {
     source(run, words[1]);
+    return;
+  }
+  if (name === 'let') {
+    words.slice(1).forEach((w) => {
+      compute(run, w.text, node);
+    });
     return;
   }
   if (name === 'set' || name === 'shift' || name === 'read' || name === 'unset') {

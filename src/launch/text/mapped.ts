@@ -196,6 +196,12 @@ export function part(m: Mapped, from: number, to: number): Mapped {
   return finish(b, m.layers, rangeOf(m, from, to));
 }
 
+/** Without white space at either end. */
+export function trimmed(m: Mapped): Mapped {
+  const from = m.text.length - m.text.trimStart().length;
+  return part(m, from, Math.max(from, m.text.trimEnd().length));
+}
+
 /** The same with what cannot be known filled in, where `fill` knows it after all. */
 export function refilled(m: Mapped, fill: (where: TextRange) => string | undefined): Mapped {
   if (m.segments.every((s) => s.unresolved === undefined)) {

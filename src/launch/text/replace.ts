@@ -4,7 +4,8 @@ import { addPart, addUnit, builder, finish, type Mapped, rangeOf, unresolvedIn }
 /** What a reference stands for; undefined = it is no reference. */
 export type Replacement =
   | { readonly text: string }
-  | { readonly mapped: Mapped }
+  /** `written` where its place is its own, not the reference, whatever it holds. */
+  | { readonly mapped: Mapped; readonly written?: true }
   /** `as` where the reference as written would not be one word of the text around it. */
   | { readonly unresolved: string; readonly as?: string }
   /** Nothing: white space, a continuation. */
@@ -37,9 +38,10 @@ function add(b: ReturnType<typeof builder>, found: Replacement, m: Mapped, from:
   if ('mapped' in found) {
     const { mapped } = found;
     const unresolved = unresolvedIn(mapped);
-    if (unresolved !== undefined) {
+    // Of several words one may be unknown and the others not.
+    if (unresolved !== undefined && (mapped.segments.length === 1 || !/^-|\S\s+\S/.test(mapped.text))) {
       addUnit(b, m.text.slice(from, to), where, { unresolved });
-    } else if (/^-|\s/.test(mapped.text)) {
+    } else if (found.written || /^-|\s/.test(mapped.text)) {
       addPart(b, mapped, 0, mapped.text.length);
     } else {
       addUnit(b, mapped.text, where);
