@@ -28,7 +28,7 @@ export function modelFromRow(row: ModelRow, sources: readonly string[], id: stri
   const own = row.u && new RegExp(row.u, 'i').test(asked) ? undefined : row.z;
   const mtp = mtpLayers(letters, shape, row.n ?? 0);
   const facts = weightFacts(row, own, { layers, mtp }, sources);
-  const quantised = quantisation(named, own?.[0]);
+  const quantised = squaresByPublisher(asked) ?? quantisation(named, own?.[0]);
   const rope = ropeOf(variant.rope);
   const weights = weightsUnder(named, own?.[0], facts);
   return {
@@ -150,6 +150,10 @@ function weightFacts(
 }
 
 const sameFamily = (a: string, b: string): boolean => a.replace(/-.*/, '') === b.replace(/-.*/, '');
+
+/** Names that say FP8 and whose publisher always means squares: Qwen's model cards, "fine-grained fp8 quantization with block size of 128". */
+const squaresByPublisher = (asked: string): string | undefined =>
+  /^qwen\/qwen3.*-fp8$/i.test(asked) ? 'fp8-block' : undefined;
 
 function quantisation(named: string | undefined, own: string | undefined): string | undefined {
   if (named === UNQUANTISED) {

@@ -6,7 +6,7 @@ import { type NumberedLayer, numberLayers } from '../stages';
 import { versionOf } from '../version-rules';
 import { isCompressed, isSparse, type PageSize, pageSize, type StoredDtype, storedDtype } from './backend';
 import { type ContextLength, contextLength, lengthFindings } from './length';
-import { placementFindings, placementOf, type Spread, stageLayers } from './placement';
+import { placementFindings, placementOf, type Spread, squareFindings, stageLayers } from './placement';
 import { approximate, refusal, refuseUncovered, refuseWhen } from './refusals';
 import { blocksPlan, type Settings, settingsOf, valueFindings } from './settings';
 import {
@@ -160,6 +160,7 @@ export function configure(input: ConfigureInput): SglangConfiguration {
     ],
     findings: [
       ...fromValues,
+      ...squareFindings(model, placement),
       ...draft.findings,
       ...lengthFindings(settings, length, environment),
       ...unsure(model, settings, c, draft),

@@ -1,5 +1,6 @@
 /** Parallel sizes and what they do to heads and layers. Source: SGLang 0.5.18, srt/server_args.py, srt/distributed/utils.py. */
 import type { Model } from '../../model/model';
+import { badShare, badShareMessage, type Division, fittingTensor } from '../block-fp8';
 import type { Finding, Fix, Placement } from '../engine';
 import { refusal } from './refusals';
 import type { Settings } from './settings';
@@ -86,6 +87,28 @@ export function placementFindings(model: Model, spread: Spread): readonly Findin
     );
   }
   return findings;
+}
+
+/** Experts are divided over what expert parallelism leaves of the group. Shared experts, and MLPs beside attention data parallelism, are left to the engine. */
+const divisionOf =
+  ({ expert, dpAttention }: Spread) =>
+  (tensor: number): Division => ({ dense: dpAttention ? 1 : tensor, expert: Math.max(1, tensor / expert), shared: 1 });
+
+/** Refused while weights are made; the cache is planned all the same. */
+export function squareFindings(model: Model, spread: Spread): readonly Finding[] {
+  const divide = divisionOf(spread);
+  const bad = badShare(model, divide(spread.tensor));
+  const next = bad && spread.attentionData === 1 ? fittingTensor(model, spread.tensor, divide) : undefined;
+  return bad
+    ? [
+        refusal(
+          'fp8-squares-divided',
+          badShareMessage(bad),
+          'tp-size',
+          next === undefined ? [] : [fixTo('tp-size', next)],
+        ),
+      ]
+    : [];
 }
 
 const fixTo = (option: string, value: number): Fix => ({

@@ -12,7 +12,7 @@ export interface StoredDtype {
   readonly how: string;
 }
 
-const capability = (hardware: Hardware | undefined): number | undefined => {
+export const capability = (hardware: Hardware | undefined): number | undefined => {
   const text = hardware?.gpu?.computeCapability;
   return text === undefined ? undefined : Number(text);
 };
@@ -44,7 +44,7 @@ export function storedDtype(
   return { key, value: own, how: 'auto: the model’s dtype, not the weights’ quantisation' };
 }
 
-/** Block sizes that a backend forces or prefers when the launch names it. */
+/** Block sizes that a backend prefers when the launch names it. */
 const BACKEND_BLOCK: ReadonlyMap<string, number> = new Map([
   ['FLASH_ATTN', 16],
   ['TRITON_ATTN', 16],
@@ -61,13 +61,23 @@ const BACKEND_BLOCK: ReadonlyMap<string, number> = new Map([
   ['ROCM_AITER_UNIFIED_ATTN', 64],
 ]);
 
-/** Backends that take these sizes only; any other one is replaced by the first. */
-const ONLY: ReadonlyMap<string, readonly number[]> = new Map([
-  ['FLASHMLA', [64]],
-  ['FLASHMLA_SPARSE', [64]],
-  ['CUTLASS_MLA', [128]],
-  ['FLASHINFER_MLA', [32, 64]],
+/** The smallest block of a backend's kernels: it takes multiples of it. Source: v1/attention/backend.py :: supports_block_size. */
+const KERNEL_BLOCK: ReadonlyMap<string, number> = new Map([
+  ['FLASH_ATTN', 16],
+  ['TRITON_ATTN', 16],
+  ['FLASHINFER', 16],
+  ['FLASHMLA', 64],
+  ['FLASHMLA_SPARSE', 64],
+  ['FLASHINFER_MLA', 32],
+  ['CUTLASS_MLA', 128],
 ]);
+
+export const kernelBlock = (backend: string | undefined): number | undefined =>
+  backend === undefined ? undefined : KERNEL_BLOCK.get(backend);
+
+/** The backend that the launch names, in capitals. */
+export const namedBackend = (settings: Settings, environment: ReadonlyMap<string, string>): string | undefined =>
+  (settings.text('attention-backend') ?? environment.get('VLLM_ATTENTION_BACKEND'))?.toUpperCase();
 
 export interface BlockSize {
   readonly tokens: number;
@@ -82,13 +92,10 @@ export function baseBlockSize(
   rules: VllmRules,
   hardware: Hardware | undefined,
 ): BlockSize {
-  const backend = (settings.text('attention-backend') ?? environment.get('VLLM_ATTENTION_BACKEND'))?.toUpperCase();
+  const backend = namedBackend(settings, environment);
   const written = settings.number('block-size');
   if (written !== undefined) {
-    const only = backend ? ONLY.get(backend) : undefined;
-    return only && !only.includes(written)
-      ? { tokens: only[0] as number, how: `${backend} takes blocks of ${only.join(' or ')} only` }
-      : { tokens: written, how: 'as written' };
+    return replacedBlock(written, backend, model, rules, hardware) ?? { tokens: written, how: 'as written' };
   }
   if (isCompressed(model.layers)) {
     return { tokens: 256, how: 'default of compressed histories' };
@@ -101,6 +108,39 @@ export function baseBlockSize(
     return { tokens: forced, how: `default of ${backend}` };
   }
   return isLatent(model) && rules.latentCache ? latentDefault(rules, hardware) : { tokens: 16, how: 'default' };
+}
+
+/**
+ * Up to 0.17 a block size that the MLA backend in use does not take was replaced. Source: vLLM 0.16, platforms/cuda.py ::
+ * check_and_update_config.
+ */
+function replacedBlock(
+  written: number,
+  backend: string | undefined,
+  model: Model,
+  rules: VllmRules,
+  hardware: Hardware | undefined,
+): BlockSize | undefined {
+  if (rules.backendTakesBlock || !rules.latentCache || !isLatent(model)) {
+    return undefined;
+  }
+  if (isSparse(model)) {
+    return written === 64 ? undefined : { tokens: 64, how: 'the sparse indexer needs blocks of 64' };
+  }
+  const used = backend ?? defaultLatentBackend(rules, hardware);
+  const tokens = used === 'CUTLASS_MLA' ? 128 : 64;
+  const takes = written % tokens === 0 || (used === 'FLASHINFER_MLA' && written === 32);
+  return !['FLASHMLA', 'CUTLASS_MLA', 'FLASHINFER_MLA'].includes(used ?? '') || takes
+    ? undefined
+    : { tokens, how: `${used} takes multiples of ${tokens}: ${written} is replaced` };
+}
+
+function defaultLatentBackend(rules: VllmRules, hardware: Hardware | undefined): string | undefined {
+  const cc = capability(hardware) ?? 0;
+  if (cc >= 10 && cc < 12) {
+    return rules.latentBlock.blackwell === 128 ? 'CUTLASS_MLA' : 'FLASHINFER_MLA';
+  }
+  return cc >= 9 && cc < 10 ? 'FLASHMLA' : undefined;
 }
 
 function latentDefault(rules: VllmRules, hardware: Hardware | undefined): BlockSize {

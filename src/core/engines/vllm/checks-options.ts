@@ -1,14 +1,11 @@
 /** Settings that vLLM refuses, ignores, or reads otherwise than they look. */
 import { formatBytes, GiB, toFixedHalfEven, withCommas } from '../../units';
 import type { Finding, Setting } from '../engine';
-import { compareVersions } from '../option';
 import { usesChunkedPrefill } from './batch';
 import { type Context, finding, fix } from './check-context';
 
 export const optionChecks = (x: Context): readonly Finding[] =>
-  [batch, chunkedPrefill, blockSize, contextParallel, suffixes, byteCapAndShare, hostMemory].flatMap((check) =>
-    check(x),
-  );
+  [batch, chunkedPrefill, contextParallel, suffixes, byteCapAndShare, hostMemory].flatMap((check) => check(x));
 
 /** Source: vLLM 0.28, config/scheduler.py :: verify_max_model_len, and the same in 0.6.6. */
 function batch({ settings }: Context): readonly Finding[] {
@@ -63,40 +60,6 @@ function chunkedPrefill({ settings, configuration: c }: Context): readonly Findi
         ),
       ],
     ),
-  ];
-}
-
-/** What the command line took up to 0.16. Source: vLLM 0.10.0, config.py :: BlockSize. */
-const SIZES_TO_0_16 = [1, 8, 16, 32, 64, 128];
-
-/**
- * Source: vLLM 0.28, v1/attention/backends: every backend for CUDA names multiples of 16; one that takes no block size of
- * its own is refused where it is chosen.
- */
-function blockSize(x: Context): readonly Finding[] {
-  const { settings, configuration: c } = x;
-  const size = settings.number('block-size');
-  if (size === undefined || !x.written('block-size')) {
-    return [];
-  }
-  const listed = compareVersions(c.version.text, '0.17') < 0;
-  if (listed ? SIZES_TO_0_16.includes(size) : size % 16 === 0) {
-    return [];
-  }
-  const nearest = SIZES_TO_0_16.findLast((s) => s >= 16 && s <= size) ?? 16;
-  return [
-    {
-      ...finding(
-        'block-size-not-taken',
-        listed ? 'error' : 'warning',
-        'block-size',
-        listed
-          ? `block-size ${size} is not one of ${SIZES_TO_0_16.join(', ')}: vLLM ${c.version.text} refuses to start.`
-          : `block-size ${size} is no multiple of 16, and the attention backends for NVIDIA GPUs take no other: vLLM may refuse to start.`,
-        [fix(`Set block-size to ${nearest}`, 'block-size', nearest)],
-      ),
-      ...(!listed && { refuses: 'perhaps' as const }),
-    },
   ];
 }
 

@@ -9,11 +9,12 @@ import {
   type Setting,
   type Usage,
 } from '../engine';
-import { type BlockSize, baseBlockSize, layerDtypes, type StoredDtype, storedDtype } from './backend';
+import { type BlockSize, baseBlockSize, isLatent, layerDtypes, type StoredDtype, storedDtype } from './backend';
 import { type BatchDefaults, batchDefaults, usesChunkedPrefill } from './batch';
+import { v1TakesFormat } from './kv-formats';
 import { lengthFindings, type MaxLength, maxLength } from './length';
 import { overridden } from './overrides';
-import { placementFindings, placementOf, stageLayers } from './placement';
+import { placementFindings, placementOf, squareFindings, stageLayers } from './placement';
 import { refusal, refuseDtype, refuseUncovered, refuseWhen } from './refusals';
 import { blocksPlan, type Settings, settingsOf, valueFindings } from './settings';
 import { allowsAsync, draftLayers, type Speculation, speculationOf } from './speculative';
@@ -55,8 +56,9 @@ export interface VllmConfiguration extends Configuration {
 export function configure(input: ConfigureInput): VllmConfiguration {
   const { environment, hardware } = input;
   const version = resolveVersion(input.version);
-  const rules = rulesFor(version.text, environment);
   const settings = settingsOf(input.settings);
+  const fallsBack = isLatent(input.model) ? false : !v1TakesFormat(version.text, settings, environment, hardware);
+  const rules = rulesFor(version.text, environment, fallsBack);
   const model = overridden(rules.latentCache ? input.model : asMultiHead(input.model), settings);
   const placement = placementOf(settings);
   const fromValues = valueFindings(settings, 'vLLM');
@@ -115,7 +117,12 @@ export function configure(input: ConfigureInput): VllmConfiguration {
     draft: input.draft,
     languageOnly: (settings.flag('language-model-only') ?? false) || (settings.flag('skip-mm-profiling') ?? false),
     settings: [...input.settings, ...defaults(settings, { block, stored, length, batch, utilisation })],
-    findings: [...fromValues, ...draft.findings, ...lengthFindings(settings, length, environment)],
+    findings: [
+      ...fromValues,
+      ...squareFindings(model, placement),
+      ...draft.findings,
+      ...lengthFindings(settings, length, environment),
+    ],
   };
 }
 

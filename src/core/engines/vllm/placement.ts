@@ -1,5 +1,6 @@
 /** Parallel sizes and what they do to heads and layers. Source: vLLM 0.28, config/model.py, distributed/utils.py. */
 import type { Model } from '../../model/model';
+import { badShare, badShareMessage, type Division, fittingTensor } from '../block-fp8';
 import type { Finding, Placement } from '../engine';
 import type { Settings } from './settings';
 
@@ -26,6 +27,36 @@ function largestDivisor(heads: number, most: number): number {
     }
   }
   return 1;
+}
+
+/** Without expert parallelism experts are divided over the data-parallel group as well; with both, shared experts may be whole. */
+const divisionOf =
+  ({ data, expert }: Placement) =>
+  (tensor: number): Division => ({
+    dense: tensor,
+    expert: expert > 1 ? 1 : tensor * data,
+    shared: expert > 1 && data > 1 ? 1 : tensor,
+  });
+
+/** Refused while weights are made; the cache is planned all the same. */
+export function squareFindings(model: Model, placement: Placement): readonly Finding[] {
+  const { tensor } = placement;
+  const divide = divisionOf(placement);
+  const bad = badShare(model, divide(tensor));
+  if (!bad) {
+    return [];
+  }
+  const next = fittingTensor(model, tensor, divide);
+  const option = 'tensor-parallel-size';
+  return [
+    {
+      code: 'fp8-squares-divided',
+      severity: 'error',
+      option,
+      message: badShareMessage(bad),
+      fixes: next === undefined ? [] : [{ title: `Set ${option} to ${next}`, option, value: String(next) }],
+    },
+  ];
 }
 
 /** What vLLM refuses before it loads anything. */

@@ -57,6 +57,8 @@ export interface VllmRules {
   readonly hugeCardBatch: boolean;
   /** MLA's default block size on Hopper and on Blackwell. */
   readonly latentBlock: { readonly hopper: number; readonly blackwell: number };
+  /** A written block size that a backend does not take is refused; before, some replaced it. */
+  readonly backendTakesBlock: boolean;
   /** The checkpoint's own KV metadata decides `auto`. */
   readonly checkpointKvDtype: boolean;
 }
@@ -89,6 +91,7 @@ const FIRST: VllmRules = {
   a100SmallBatch: false,
   hugeCardBatch: false,
   latentBlock: { hopper: 64, blackwell: 128 },
+  backendTakesBlock: false,
   checkpointKvDtype: false,
 };
 
@@ -107,8 +110,8 @@ const CHANGES: readonly (readonly [since: string, change: Partial<VllmRules>, wh
   ['0.11.0', { groupsWithPipeline: true, checkpointKvDtype: true }, 'unequal full layers share a group (9607d5eb4)'],
   [
     '0.12.0',
-    { groupRatio: 1.25, asyncByDefault: true, latentBlock: { hopper: 16, blackwell: 32 } },
-    'group size: largest when below 1.25 × smallest (71df2a57e); asynchronous scheduling on (da786e339)',
+    { groupRatio: 1.25, asyncByDefault: true, latentBlock: { hopper: 64, blackwell: 64 } },
+    'group size: largest when below 1.25 × smallest (71df2a57e); asynchronous scheduling on (da786e339); FlashInfer is MLA’s default on Blackwell, with blocks of 64 (platforms/cuda.py :: check_and_update_config)',
   ],
   ['0.14.0', { fitIgnoresPipeline: true }, 'pipeline stages ignored in the fit check (vllm-project/vllm#34076)'],
   [
@@ -117,7 +120,11 @@ const CHANGES: readonly (readonly [since: string, change: Partial<VllmRules>, wh
     'sizes in messages are rounded; states kept at block edges (5206e5e28)',
   ],
   ['0.16.0', { fitIgnoresPipeline: false }, 'each stage is checked by itself again'],
-  ['0.18.0', { groupRatio: 1.5 }, 'group size ratio 1.5 (891c60dcd)'],
+  [
+    '0.18.0',
+    { groupRatio: 1.5, latentBlock: { hopper: 16, blackwell: 32 }, backendTakesBlock: true },
+    'group size ratio 1.5 (891c60dcd); the backend names its blocks, and none is replaced (vllm-project/vllm#35122)',
+  ],
   [
     '0.19.0',
     { refusesStatelessSequences: true },
@@ -166,10 +173,13 @@ export function rulesOf(version: string): VllmRules {
   return rules;
 }
 
-/** V0 can still be asked for (or V1 early) by `VLLM_USE_V1` from 0.7 to 0.10. */
-export function rulesFor(version: string, environment: ReadonlyMap<string, string>): VllmRules {
+/**
+ * V0 can still be asked for (or V1 early) by `VLLM_USE_V1` from 0.7 to 0.10. `fallsBack`: V1 does not take the launch, and
+ * nobody asked for it.
+ */
+export function rulesFor(version: string, environment: ReadonlyMap<string, string>, fallsBack = false): VllmRules {
   const rules = withGraphs(rulesOf(version), version, environment);
-  const wanted = environment.get('VLLM_USE_V1');
+  const wanted = environment.get('VLLM_USE_V1') ?? (fallsBack ? '0' : undefined);
   const optional = compareVersions(version, '0.7.0') >= 0 && compareVersions(version, '0.11.0') < 0;
   if (wanted === '0' && optional && rules.core === 'V1') {
     return {
