@@ -6,13 +6,14 @@ import type { Reading } from '../reading';
 import { parseWith } from '../shell/parse';
 import { notePin, readScript } from '../shell/script';
 import { type Mapped, rangeOf } from '../text/mapped';
-import { findStart, nearer, type Script, surrounded } from '../words/start';
+import { findStart, nearer, type Script, startInImage, surrounded } from '../words/start';
 import { knownTexts, type Variable } from '../words/variable';
 import { callOptions, type EngineCall, engineCall, spellingsOf } from './calls';
+import { type ContainerCall, containerCall } from './containers';
 import { hardwareOf } from './hardware';
 import { enterFunction, type Runner, runProgram } from './run';
 import { newScope } from './scope';
-import { aroundNode, asText, asWord, type Given, nodeRange, type Placed, type Value } from './values';
+import { aroundNode, asText, asWord, type Given, nodeRange, type Placed, unknownIn, type Value } from './values';
 
 export interface ProgramPlace {
   readonly form: Form;
@@ -40,6 +41,8 @@ interface CommandSeen {
   readonly environment: readonly Variable[];
   readonly hardware: HardwareHint;
   readonly title: string;
+  /** The words are given to it. */
+  readonly container?: ContainerCall;
 }
 
 export function readPython(reading: Reading, script: Mapped, place: ProgramPlace): void {
@@ -93,10 +96,26 @@ function called(c: Context, r: Runner, node: Node, path: string, args: Given): v
     }
     return;
   }
-  const name = node.childForFieldName('function')?.text.replace(/^.*\./s, '') ?? '';
+  const whole = node.childForFieldName('function')?.text ?? '';
+  const container = containerCall(path === '' ? whole : path, args, c.reading.engines, (p) => writtenAt(c, p));
+  if (container) {
+    const start = container.items[0]?.range.start ?? nodeRange(c.script, node).start;
+    const { items, environment, hardware } = container;
+    c.commands.set(start, { items, environment, hardware, title: titleIn(args) ?? titleOf(c, r), container });
+    return;
+  }
+  const name = whole.replace(/^.*\./s, '');
   if (RUNS.test(path) || RUNS_BY_NAME.test(name) || args.positional.some((a) => isCommand(a))) {
     commandGiven(c, r, args);
   }
+}
+
+const writtenAt = (c: Context, { range }: Placed): string => c.reading.text.slice(range.start, range.end);
+
+/** A container has a name. */
+function titleIn({ keywords }: Given): string | undefined {
+  const name = keywords.find((k) => k.key === 'name')?.value;
+  return name?.kind === 'text' && unknownIn(name) === undefined ? name.text.text : undefined;
 }
 
 /** What hands its words to the system. */
@@ -167,7 +186,7 @@ function ended(c: Context, r: Runner, values: Iterable<Value>): void {
     const [first] = value.kind === 'list' ? value.items : [];
     if (value.kind === 'list' && first && asText(first.value) !== undefined && value.items.length > 1) {
       const known = c.commands.get(first.range.start);
-      if (!known || known.items.length < value.items.length) {
+      if (!known || (known.items.length < value.items.length && !known.container)) {
         note(c, r, value.items, known?.environment ?? variables(r));
       }
     }
@@ -175,9 +194,11 @@ function ended(c: Context, r: Runner, values: Iterable<Value>): void {
 }
 
 function readCommand(c: Context, command: CommandSeen): void {
-  const written = (p: Placed) => c.reading.text.slice(p.range.start, p.range.end);
-  const words = command.items.map((item) => asWord(item, written(item)));
-  const found = findStart(words, c.reading.engines);
+  const { container } = command;
+  const words = container?.text ?? command.items.map((item) => asWord(item, writtenAt(c, item)));
+  const found = container
+    ? startInImage(container.entry, words, c.reading.engines, container, container.imageWord)
+    : findStart(words, c.reading.engines);
   if (!found) {
     return;
   }
@@ -190,8 +211,9 @@ function readCommand(c: Context, command: CommandSeen): void {
   }
   const ends = words.map((w) => w.extent.end).filter((e) => e >= start.head.start);
   const range = { start: start.head.start, end: Math.max(start.head.end, ...ends.slice(0, 1000)) };
+  const shell = container?.text !== undefined;
   const insertion = itemInsertion(command.items);
-  c.launches.push(assemble(c.reading, { form: c.place.form, title, range, start, shell: false, insertion }));
+  c.launches.push(assemble(c.reading, { form: c.place.form, title, range, start, shell, insertion }));
 }
 
 /** A list that is joined to a text for a shell has been read as a list. */

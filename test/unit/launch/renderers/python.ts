@@ -71,4 +71,20 @@ export const renderers: readonly Renderer[] = [
     render: (choices) =>
       `import os\nos.system("python -m sglang.launch_server --model-path org/m ${words(choices).map(shellWord).join(' ').replaceAll(/["\\]/g, '\\$&')}")\n`,
   },
+  {
+    what: 'Python, words for a container',
+    engine: 'vllm',
+    name: 'run.py',
+    holds: isFlag,
+    render: (choices) =>
+      `import docker\nc = docker.from_env()\nc.containers.run("vllm/vllm-openai:v0.10.2", ["--model", "org/m", ${json(words(choices))}], detach=True)\n`,
+  },
+  {
+    what: 'Python, text for a container',
+    engine: 'sglang',
+    name: 'run.py',
+    holds: isFlag,
+    render: (choices) =>
+      `import docker\ndocker.from_env().containers.run(image="lmsysorg/sglang:v0.5.2", command="python3 -m sglang.launch_server --model-path org/m ${words(choices).map(shellWord).join(' ').replaceAll(/["\\]/g, '\\$&')}")\n`,
+  },
 ];

@@ -39,6 +39,14 @@ export const renderers: readonly Renderer[] = [
     render: (choices) => `ARGS = ${words(choices).map(made).join(' ')}\nserve:\n\tvllm serve org/m $(ARGS)\n`,
   },
   {
+    what: 'Makefile, a recipe that is called',
+    engine: 'vllm',
+    name: 'Makefile',
+    holds: isFlag,
+    render: (choices) =>
+      `define SERVE\n@vllm serve $(1) \\\n  ${words(choices).map(made).join(' ')}\nendef\nserve:\n\t$(call SERVE,org/m)\n`,
+  },
+  {
     what: 'justfile',
     engine: 'llama-cpp',
     name: 'justfile',
