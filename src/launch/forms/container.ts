@@ -30,6 +30,8 @@ export interface Container {
   readonly hardware: HardwareHint;
   /** Texts of `configMapKeyRef` and `envFrom`, where the file has the ConfigMap. */
   readonly config?: ConfigLookup;
+  /** Fills in what a workflow does before the container starts. */
+  readonly fill?: (written: Mapped) => Mapped;
   /** What the platform sets. */
   readonly variables?: readonly Variable[];
   /** What runs where neither image nor command says so. */
@@ -151,17 +153,23 @@ export const variableNames = (engine: LaunchEngine): Readonly<Record<string, str
 
 /** Items of a list as they stand; a string where a list is expected is split. */
 function wordsOf(c: Container, node: Node | null, lookup: Lookup): readonly Mapped[] {
+  const textOf = (n: Node | null) => filledText(c, n);
   if (!isSeq(node)) {
-    const text = scalarAt(c.doc, node);
+    const text = textOf(node);
     return text ? splitWords(expandKubernetes(text, lookup)) : [];
   }
   const from = nodeRange(c.doc, node).start;
   return items(c.doc, node).flatMap((item) => {
-    const text = scalarAt(c.doc, item);
+    const text = textOf(item);
     const words = text ? joined(expandKubernetes(text, lookup)) : [];
     const condition = c.doc.template && text && conditionAt(c.doc.template, from, text.extent.start);
     return condition ? words.map((w) => asMaybe(w, condition.reason)) : words;
   });
+}
+
+function filledText({ doc, fill }: Container, node: Node | null): Mapped | undefined {
+  const text = scalarAt(doc, node);
+  return text && fill ? fill(text) : text;
 }
 
 /** Without those flags and their values. */
@@ -184,12 +192,12 @@ function environmentOf(c: Container): Environment {
   const soFar: Lookup = (name) => lookupIn({ known, elsewhere })(name);
   const node = get(c.doc, c.node, 'env');
   for (const e of isMap(node) ? entries(c.doc, node) : []) {
-    const value = scalarAt(c.doc, e.value);
+    const value = filledText(c, e.value);
     known.push(...(value ? [{ name: e.key, value: expandKubernetes(value, soFar) }] : []));
   }
   for (const variable of items(c.doc, node)) {
     const name = textAt(c.doc, variable, 'name');
-    const value = scalarAt(c.doc, get(c.doc, variable, 'value'));
+    const value = filledText(c, get(c.doc, variable, 'value'));
     const from = get(c.doc, variable, 'valueFrom');
     const configured = from ? fromKey(c, from) : undefined;
     if (name !== undefined && (value ?? configured)) {

@@ -20,6 +20,7 @@ import { readKubeaiModel } from './kubeai';
 import { countOf, limitIn, machineOf, namedGpu, numberAt, times } from './machine';
 import { modelUri } from './model-uri';
 import { parallelismIn } from './parallelism';
+import { readArgoWorkflow, readTekton } from './workflow';
 
 export interface KubernetesObject {
   readonly doc: YamlDocument;
@@ -41,6 +42,8 @@ const READERS: readonly (readonly [RegExp, RegExp, Reader])[] = [
   [/^ray\.io\//, /^RayService$/, rayService],
   [/fluxcd\.io\//, /^HelmRelease$/, (o) => readHelmValues(o.doc, get(o.doc, o.object, 'spec', 'values'), o.reading)],
   [/^argoproj\.io\//, /^Application$/, argo],
+  [/^argoproj\.io\//, /^(?:Cron|Cluster)?Workflow(?:Template)?$/, readArgoWorkflow],
+  [/^tekton\.dev\//, /^(?:(?:Cluster)?Task|Pipeline)(?:Run)?$|^StepAction$/, readTekton],
 ];
 
 /** False where no operator is known that makes the object's containers. */

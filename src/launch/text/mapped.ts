@@ -213,11 +213,20 @@ export function refilled(m: Mapped, fill: (where: TextRange) => string | undefin
     if (text === undefined) {
       addPart(b, m, s.at, s.at + s.length);
     } else {
-      addUnit(b, text, s);
+      addUnit(b, text, s, /^-|\s/.test(text) ? { outer: inPieces(s) } : {});
     }
   }
   return finish(b, m.layers, m.extent);
 }
+
+/** What stands here is more than one value: none is written in its place. */
+const inPieces = ({ start, end }: TextRange): readonly Layer[] => [{ kind: 'pieces', range: { start, end } }];
+
+/** The same, to be read where it is written and not to be written. */
+export const asPieces = (m: Mapped): Mapped => ({
+  ...m,
+  segments: m.segments.map((s) => ({ ...s, outer: inPieces(m.extent) })),
+});
 
 /** The same text, but it may not be there. */
 export function asMaybe(m: Mapped, reason: string): Mapped {

@@ -217,6 +217,22 @@ export const renderers: readonly Renderer[] = [
         .join('')}    - sleep 1\n`,
   },
   {
+    what: 'Argo Workflow, script',
+    engine: 'sglang',
+    name: 'workflow.yaml',
+    holds: isFlag,
+    render: (c) =>
+      `apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nspec:\n  arguments: {parameters: [{name: m, value: org/m}]}\n  templates:\n    - name: a\n      script:\n        image: lmsysorg/sglang:v0.5.2\n        command: [bash]\n        source: |\n          python3 -m sglang.launch_server --model-path {{workflow.parameters.m}} \\\n            ${command(c).join(' \\\n            ')}\n`,
+  },
+  {
+    what: 'Tekton step, args',
+    engine: 'vllm',
+    name: 'task.yaml',
+    holds: isFlag,
+    render: (c) =>
+      `apiVersion: tekton.dev/v1\nkind: Task\nspec:\n  params: [{name: m, default: org/m}]\n  steps:\n    - name: a\n      image: vllm/vllm-openai:v0.10.2\n      args:\n        - --model=$(params.m)\n${block(words(c), 8)}`,
+  },
+  {
     what: 'Truss, command',
     engine: 'vllm',
     name: 'config.yaml',
