@@ -56,6 +56,26 @@ test('the charts wear a new theme at once', async () => {
   await page.context().close();
 });
 
+test('going through the tabs leaves no listener behind', async () => {
+  const page = await openPage(viewOf());
+  const session = await page.context().newCDPSession(page);
+  await session.send('Performance.enable');
+  const round = async (): Promise<number> => {
+    for (const tab of await page.getByRole('tab').all()) {
+      await tab.click();
+    }
+    await page.waitForTimeout(200);
+    await session.send('HeapProfiler.collectGarbage');
+    const { metrics } = await session.send('Performance.getMetrics');
+    return metrics.find(({ name }) => name === 'JSEventListeners')?.value ?? Number.NaN;
+  };
+  await round();
+  const before = await round();
+  await round();
+  expect(await round()).toBe(before);
+  await page.context().close();
+});
+
 test('a change of the prompt asks the host, and its answer is drawn and kept', async () => {
   const page = await openPage(viewOf());
   const prompt = page.getByRole('textbox', { name: 'Prompt tokens' });

@@ -13,6 +13,7 @@ export interface Tab {
 
 interface Panels extends HTMLElement {
   activeid: string;
+  activeindicator: boolean;
 }
 
 /** The library's own tabs: arrow keys move between them, and each names its panel. */
@@ -20,6 +21,8 @@ export function tabs(all: readonly Tab[], first: string, onOpen: (id: string) =>
   const element = document.createElement('vscode-panels') as Panels;
   element.setAttribute('activeid', `tab-${first}`);
   element.setAttribute('aria-label', 'Views');
+  // The library's moving line leaves a listener behind at every move: the style sheet underlines the open tab instead.
+  element.activeindicator = false;
   for (const { id, title } of all) {
     const tab = document.createElement('vscode-panel-tab');
     tab.id = `tab-${id}`;
