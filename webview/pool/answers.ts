@@ -1,5 +1,5 @@
 /** The worker's side of the protocol, apart from how messages travel: one scenario alive at a time. */
-import { CELL_STATES, cellInfo, type Player } from '../../src/core/pool';
+import { cellInfo, type Player } from '../../src/core/pool';
 import type { AboutRequest, Answer, Command, Passed, Picture, Scenario } from './protocol';
 import { stagedOf } from './scenario';
 import { createStage, type Stage } from './stage';
@@ -118,14 +118,10 @@ function shownOf(stage: Stage, passed: Passed[], asked: { selected: number; buff
   };
 }
 
-function pictureOf({ frame, view }: Player, spare: ArrayBuffer[]): Picture {
-  const counts = new Uint32Array(CELL_STATES);
-  for (const meta of view.meta) {
-    counts[meta & 15] = (counts[meta & 15] ?? 0) + 1;
-  }
+function pictureOf({ frame, view, counts }: Player, spare: ArrayBuffer[]): Picture {
   return {
     frame: frame(),
-    counts,
+    counts: counts.slice(),
     meta: copyOf(view.meta, spare),
     owner: copyOf(view.owner, spare),
     logical: copyOf(view.logical, spare),

@@ -46,6 +46,8 @@ export interface Stage {
 
 /** Bytes of history of each world; what lies before is run again when somebody goes there. */
 const MEMORY = 32 * 2 ** 20;
+/** Positions that nobody can go to any more are let go in batches. */
+const FORGOTTEN_AT_ONCE = 1024;
 /** Cells painted before the place that is gone to, so that stepping back from it is quick. */
 const PAINTED_BEFORE = 2 ** 23;
 
@@ -130,6 +132,10 @@ export function createStage(spec: StageSpec): Stage {
       players.every((player, i) => player.first() <= (positions[index - start]?.[i] ?? 0));
     while (!isRemembered(dropped)) {
       dropped++;
+    }
+    if (dropped - start > FORGOTTEN_AT_ONCE) {
+      positions.splice(0, dropped - start);
+      start = dropped;
     }
     return dropped;
   }

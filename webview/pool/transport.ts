@@ -1,4 +1,5 @@
 /** Play, pause, step, speed, and going back: the controls of a run. */
+import { withCommas } from '../../src/core/units';
 import { el } from '../dom';
 import { prefersStill } from '../ui/palette';
 import { button, dropdown } from '../ui/toolkit';
@@ -25,7 +26,14 @@ export interface Transport {
   /** Nobody sees it: what plays rests, and goes on when it is seen again. */
   setVisible(visible: boolean): void;
   setEnabled(enabled: boolean): void;
-  show(at: { readonly index: number; readonly reached: number; readonly ended: boolean; readonly text: string }): void;
+  show(at: {
+    readonly index: number;
+    /** The earliest step that is remembered. */
+    readonly first: number;
+    readonly reached: number;
+    readonly ended: boolean;
+    readonly text: string;
+  }): void;
 }
 
 const SPEEDS = [1, 2, 5, 10, 30, 60, 120];
@@ -38,6 +46,7 @@ export function transport(actions: TransportActions): Transport {
   const scrub = el('input', { type: 'range', min: 0, max: 0, value: 0, step: 1, 'aria-label': 'Step' });
   const place = el('span', { class: 'pool-place' });
   const still = el('span', { class: 'note', hidden: true }, 'Motion is reduced: go step by step.');
+  const earlier = el('span', { class: 'note', hidden: true });
   const speeds = dropdown('Steps a second', (value) => {
     setSpeed(Number(value));
     actions.onChange();
@@ -51,6 +60,7 @@ export function transport(actions: TransportActions): Transport {
     place,
     speeds.element,
     still,
+    earlier,
   );
   let speed = 10;
   let wanted = false;
@@ -118,11 +128,16 @@ export function transport(actions: TransportActions): Transport {
       enabled = next;
       settle();
     },
-    show({ index, reached, ended, text }) {
+    show({ index, first, reached, ended, text }) {
       scrub.max = String(reached);
       scrub.value = String(index);
       scrub.setAttribute('aria-valuetext', text);
       setText(place, text);
+      earlier.hidden = first === 0;
+      setText(
+        earlier,
+        `Remembered from step ${withCommas(first)} on; what lies before is run again when you go there.`,
+      );
       forward.toggleAttribute('disabled', !enabled || ended);
     },
   };

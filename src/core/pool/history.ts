@@ -1,8 +1,10 @@
 // biome-ignore-all lint/style/noNonNullAssertion: typed arrays; every index is in range by construction
 import type { Clock } from './clock';
+import { grown } from './content';
 import { createEventLog, type PoolEvent } from './events';
+import { createPainter } from './paint';
 import { createSimulation, type Simulation } from './simulation';
-import { cellFill, cellOwners, cellState, createView, type PoolView, paint } from './view';
+import { CELL_STATES, cellFill, cellOwners, cellState, createView, type PoolView } from './view';
 import { schedulerOf, type World } from './worlds';
 
 /** Room that holds nothing, in tokens, by why. */
@@ -45,6 +47,8 @@ export interface Player {
   readonly world: World;
   readonly simulation: Simulation;
   readonly view: PoolView;
+  /** Cells of the view by state. */
+  readonly counts: Uint32Array;
   readonly frame: () => Frame;
   /** The frames that can be gone to. */
   readonly first: () => number;
@@ -64,6 +68,9 @@ export interface PlayerOptions {
   readonly from?: (index: number, now: number) => boolean;
 }
 
+/** About what a frame itself takes in memory, beside its changes and the lists in its events. */
+const FRAME_BYTES = 600;
+
 /** Cell, then meta, owner and logical index before and after. */
 const CHANGE = 7;
 
@@ -72,14 +79,20 @@ interface Recorded {
   readonly changes: Int32Array;
 }
 
+const bytesOf = ({ frame, changes }: Recorded): number =>
+  FRAME_BYTES +
+  changes.byteLength +
+  8 * frame.events.reduce((sum, event) => sum + ('cells' in event ? event.cells.length : 8), 0);
+
 export function createPlayer(world: World, clock: Clock, options: PlayerOptions = {}): Player {
   const { memoryBytes = 64 * 2 ** 20, from = () => true } = options;
   const next = createView(world);
+  const paint = createPainter(world, next);
   let at = 0;
   let seen = from(0, 0);
   let moment = momentOf(world, 0);
   const look = () => {
-    paint(world, next);
+    paint();
     moment = momentOf(world, simulation.totals.finished);
   };
   const simulation = createSimulation(schedulerOf(world), {
@@ -115,6 +128,10 @@ export function createPlayer(world: World, clock: Clock, options: PlayerOptions 
     seen = from(at, simulation.now());
   }
   const view: PoolView = { ...next, meta: next.meta.slice(), owner: next.owner.slice(), logical: next.logical.slice() };
+  const counts = new Uint32Array(CELL_STATES);
+  for (const meta of view.meta) {
+    counts[cellState(meta)]!++;
+  }
   const recorded: Recorded[] = [{ frame: start, changes: new Int32Array(0) }];
   let dropped = at;
   let bytes = 0;
@@ -126,9 +143,9 @@ export function createPlayer(world: World, clock: Clock, options: PlayerOptions 
     const frame = step();
     const changes = difference(view, next);
     recorded.push({ frame, changes });
-    bytes += changes.byteLength;
+    bytes += bytesOf(recorded.at(-1)!);
     while (bytes > memoryBytes && recorded.length > 2) {
-      bytes -= recorded.shift()!.changes.byteLength;
+      bytes -= bytesOf(recorded.shift()!);
       dropped++;
     }
     return true;
@@ -139,7 +156,7 @@ export function createPlayer(world: World, clock: Clock, options: PlayerOptions 
       return false;
     }
     at++;
-    apply(view, recorded[at - dropped]!.changes, 4);
+    apply(view, counts, recorded[at - dropped]!.changes, 4);
     return true;
   }
 
@@ -147,7 +164,7 @@ export function createPlayer(world: World, clock: Clock, options: PlayerOptions 
     if (at <= dropped) {
       return false;
     }
-    apply(view, recorded[at - dropped]!.changes, 1);
+    apply(view, counts, recorded[at - dropped]!.changes, 1);
     at--;
     return true;
   }
@@ -157,6 +174,7 @@ export function createPlayer(world: World, clock: Clock, options: PlayerOptions 
     world,
     simulation,
     view,
+    counts,
     frame: () => recorded[at - dropped]!.frame,
     first: () => dropped,
     last,
@@ -170,33 +188,38 @@ export function createPlayer(world: World, clock: Clock, options: PlayerOptions 
   };
 }
 
+/** What a step changed is gathered here before it is kept; used again, and larger when it has to be. */
+let gathered: Int32Array = new Int32Array(1024 * CHANGE);
+
 function difference(before: PoolView, after: PoolView): Int32Array {
-  const differs = (cell: number): boolean =>
-    before.meta[cell] !== after.meta[cell] ||
-    before.owner[cell] !== after.owner[cell] ||
-    before.logical[cell] !== after.logical[cell];
-  let count = 0;
-  for (let cell = 0; cell < before.cells; cell++) {
-    count += differs(cell) ? 1 : 0;
-  }
-  const changes = new Int32Array(count * CHANGE);
-  for (let cell = 0, i = 0; i < changes.length; cell++) {
-    if (differs(cell)) {
-      changes[i++] = cell;
-      for (const { meta, owner, logical } of [before, after]) {
-        changes[i++] = meta[cell]!;
-        changes[i++] = owner[cell]!;
-        changes[i++] = logical[cell]!;
+  const { cells, meta, owner, logical } = before;
+  const { meta: nextMeta, owner: nextOwner, logical: nextLogical } = after;
+  let end = 0;
+  for (let cell = 0; cell < cells; cell++) {
+    if (meta[cell] !== nextMeta[cell] || owner[cell] !== nextOwner[cell] || logical[cell] !== nextLogical[cell]) {
+      if (end === gathered.length) {
+        gathered = grown(gathered, end * 2);
       }
+      gathered[end] = cell;
+      gathered[end + 1] = meta[cell]!;
+      gathered[end + 2] = owner[cell]!;
+      gathered[end + 3] = logical[cell]!;
+      gathered[end + 4] = nextMeta[cell]!;
+      gathered[end + 5] = nextOwner[cell]!;
+      gathered[end + 6] = nextLogical[cell]!;
+      end += CHANGE;
     }
   }
-  return changes;
+  return gathered.slice(0, end);
 }
 
-function apply(view: PoolView, changes: Int32Array, side: 1 | 4): void {
+function apply(view: PoolView, counts: Uint32Array, changes: Int32Array, side: 1 | 4): void {
   for (let i = 0; i < changes.length; i += CHANGE) {
     const cell = changes[i]!;
-    view.meta[cell] = changes[i + side]!;
+    const meta = changes[i + side]!;
+    counts[cellState(view.meta[cell]!)]!--;
+    counts[cellState(meta)]!++;
+    view.meta[cell] = meta;
     view.owner[cell] = changes[i + side + 1]!;
     view.logical[cell] = changes[i + side + 2]!;
   }

@@ -1,8 +1,6 @@
 // biome-ignore-all lint/style/noNonNullAssertion: typed arrays; every index is in range by construction
 
-import { hasHash, hashOf, NULL_BLOCK, nextFree, ownersOf } from './block-pool';
-import { nodesOf } from './radix';
-import { entriesOf, freeBlocks } from './reuse-tree';
+import { hashOf } from './block-pool';
 import { STATUS } from './scheduler';
 import { sequenceTable } from './sequences';
 import { tableOf } from './tables';
@@ -46,8 +44,25 @@ export const cellState = (meta: number): number => meta & 15;
 export const cellFill = (meta: number): number => (meta >>> 4) & 8191;
 export const cellOwners = (meta: number): number => meta >>> 17;
 
-const metaOf = (state: number, fill: number, owners: number): number =>
+export const metaOf = (state: number, fill: number, owners: number): number =>
   state | (fill << 4) | (Math.min(owners, 32767) << 17);
+
+export function setCell(view: PoolView, cell: number, state: number, fill: number, owners: number): void {
+  view.meta[cell] = metaOf(state, fill, owners);
+}
+
+export function setOwned(
+  view: PoolView,
+  cell: number,
+  owners: number,
+  fill: number,
+  request: number,
+  logical: number,
+): void {
+  setCell(view, cell, owners > 1 ? CELL.shared : CELL.active, Math.max(0, Math.min(view.cellTokens, fill)), owners);
+  view.owner[cell] = request;
+  view.logical[cell] = logical;
+}
 
 export function createView(world: World): PoolView {
   const [device, host] = cellCounts(world);
@@ -78,193 +93,6 @@ function cellCounts(world: World): readonly [number, number] {
     case 'llama.cpp':
       return [Math.ceil(world.cells / world.cellTokens), 0];
   }
-}
-
-/** Draws the world's present state into a view. */
-export function paint(world: World, view: PoolView): void {
-  view.meta.fill(0);
-  view.owner.fill(-1);
-  view.logical.fill(-1);
-  switch (world.engine) {
-    case 'vllm-v1':
-      paintV1(world.scheduler, view);
-      return;
-    case 'vllm-v0':
-      paintV0(world.scheduler, view);
-      return;
-    case 'sglang':
-      paintSglang(world.scheduler, view);
-      return;
-    case 'tensorrt-llm':
-      paintTrtllm(world.scheduler, view);
-      return;
-    case 'contiguous':
-      paintContiguous(world.scheduler, view);
-      return;
-    case 'llama.cpp':
-      paintSlots(world, view);
-  }
-}
-
-type Of<E extends World['engine']> = Extract<World, { engine: E }>;
-
-function setCell(view: PoolView, cell: number, state: number, fill: number, owners: number): void {
-  view.meta[cell] = metaOf(state, fill, owners);
-}
-
-function setOwned(view: PoolView, cell: number, owners: number, fill: number, request: number, logical: number): void {
-  setCell(view, cell, owners > 1 ? CELL.shared : CELL.active, Math.max(0, Math.min(view.cellTokens, fill)), owners);
-  view.owner[cell] = request;
-  view.logical[cell] = logical;
-}
-
-/** So many blocks at the head of the queue are shown as leaving. */
-const leavingCount = (blocks: number): number => Math.max(4, Math.ceil(blocks / 100));
-
-function paintV1({ kv, requests, runningList, slotOf }: Of<'vllm-v1'>['scheduler'], view: PoolView): void {
-  const { pool } = kv;
-  for (let block = 1; block < pool.blocks; block++) {
-    if (hasHash(pool, block) && ownersOf(pool, block) === 0) {
-      setCell(view, block, CELL.cached, view.cellTokens, 0);
-    }
-  }
-  let at = nextFree(pool);
-  for (let i = leavingCount(pool.blocks); i > 0 && at !== pool.blocks; i--, at = nextFree(pool, at)) {
-    if (hasHash(pool, at)) {
-      setCell(view, at, CELL.leaving, view.cellTokens, 0);
-    }
-  }
-  for (const request of runningList()) {
-    const slot = slotOf(request);
-    for (let group = 0; group < kv.groups.length; group++) {
-      const { blockSize } = kv.groups[group]!;
-      const table = tableOf(kv, slot, group);
-      for (let i = 0, left = requests.computed[request]!; i < table.length; i++, left -= blockSize) {
-        const block = table[i]!;
-        if (block !== NULL_BLOCK) {
-          setOwned(view, block, ownersOf(pool, block), left, request, i);
-        }
-      }
-    }
-  }
-}
-
-function paintV0({ pool, host, requests, sequencesOf }: Of<'vllm-v0'>['scheduler'], view: PoolView): void {
-  for (let request = 0; request < requests.traffic.count; request++) {
-    const swapped = requests.status[request] === STATUS.swapped;
-    for (const sequence of sequencesOf(request)) {
-      const from = swapped ? host : pool;
-      sequenceTable(from, sequence).forEach((block, i) => {
-        const cell = swapped ? view.deviceCells + block - 1 : block;
-        setOwned(view, cell, from.references[block]!, from.tokens[sequence]! - i * from.blockSize, request, i);
-        if (swapped) {
-          view.meta[cell] = (view.meta[cell]! & ~15) | CELL.swapped;
-        }
-      });
-    }
-  }
-}
-
-function paintSglang({ tree, requests, runningList, pagesOf }: Of<'sglang'>['scheduler'], view: PoolView): void {
-  const owners = new Uint16Array(view.cells);
-  for (const node of nodesOf(tree.root)) {
-    for (const page of node.pages) {
-      owners[page] = node.locks;
-      if (node.locks === 0) {
-        setCell(view, page, CELL.cached, view.cellTokens, 0);
-      }
-    }
-  }
-  for (const request of runningList()) {
-    pagesOf(request).forEach((page, i) => {
-      const fill = requests.computed[request]! - i * view.cellTokens;
-      setOwned(view, page, Math.max(1, owners[page]!), fill, request, i);
-    });
-  }
-}
-
-function paintTrtllm(
-  { tree, requests, runningList, holdingOf }: Of<'tensorrt-llm'>['scheduler'],
-  view: PoolView,
-): void {
-  let host = view.deviceCells;
-  for (const entry of entriesOf(tree.root)) {
-    if (entry.block < 0) {
-      setCell(view, host++, CELL.swapped, view.cellTokens, 0);
-    } else if (entry.references === 0) {
-      setCell(view, entry.block, CELL.cached, view.cellTokens, 0);
-    }
-  }
-  if (freeBlocks(tree) > 0) {
-    const next = tree.levels.find(({ head }) => head)?.head;
-    if (next && tree.empty.length === 0) {
-      setCell(view, next.block, CELL.leaving, view.cellTokens, 0);
-    }
-  }
-  for (const request of runningList()) {
-    const { blocks, entries } = holdingOf(request);
-    blocks.forEach((block, i) => {
-      const fill = requests.computed[request]! - i * view.cellTokens;
-      setOwned(view, block, entries[i]?.references ?? 1, fill, request, i);
-    });
-  }
-}
-
-function paintContiguous(scheduler: Of<'contiguous'>['scheduler'], view: PoolView): void {
-  const { requests, arena } = scheduler;
-  const { traffic, computed, status } = requests;
-  if (scheduler.waiting() > 0) {
-    const need = scheduler.headSize();
-    arena.sizes.forEach((size, i) => {
-      if (size < need) {
-        paintStretch(view, arena.starts[i]!, size, CELL.unusable, -1);
-      }
-    });
-  }
-  for (const request of scheduler.runningList()) {
-    const slab = scheduler.slabOf(request);
-    if (!slab) {
-      continue;
-    }
-    const { start, size } = slab;
-    const over = status[request] === STATUS.finished;
-    const end = over ? 0 : Math.min(size, traffic.prompts[request]! + traffic.outputs[request]!);
-    const filled = over ? 0 : computed[request]!;
-    paintStretch(view, start + end, size - end, CELL.wasted, request);
-    paintStretch(view, start + filled, end - filled, CELL.reserved, request);
-    paintStretch(view, start, filled, CELL.active, request);
-  }
-}
-
-/** Tokens `start` … of an arena; a cell at a border shows what was painted last, and how much of it is filled. */
-function paintStretch(view: PoolView, start: number, length: number, state: number, request: number): void {
-  if (length <= 0) {
-    return;
-  }
-  const size = view.cellTokens;
-  const last = Math.floor((start + length - 1) / size);
-  for (let cell = Math.floor(start / size); cell <= last; cell++) {
-    const from = Math.max(start, cell * size);
-    const fill = state === CELL.active ? Math.min(start + length, (cell + 1) * size) - from : 0;
-    setCell(view, cell, state, fill, request < 0 ? 0 : 1);
-    view.owner[cell] = request;
-    view.logical[cell] = request < 0 ? -1 : cell - Math.floor(start / size);
-  }
-}
-
-/** Slots one after the other; in a unified stream they are drawn packed, for cells need not lie together. */
-function paintSlots({ scheduler, cells }: Of<'llama.cpp'>, view: PoolView): void {
-  const each = Math.floor(cells / scheduler.slots.length);
-  const unified = scheduler.name.endsWith('unified');
-  let packed = 0;
-  scheduler.slots.forEach((slot, i) => {
-    const start = unified ? packed : i * each;
-    if (slot.busy && !unified) {
-      paintStretch(view, start, each, CELL.reserved, slot.content);
-    }
-    paintStretch(view, start, slot.cells, slot.busy ? CELL.active : CELL.cached, slot.content);
-    packed += slot.cells;
-  });
 }
 
 /** A request's cells in order, group by group: the mapping from logical to physical. */

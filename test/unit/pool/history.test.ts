@@ -18,6 +18,8 @@ import {
   tablesOf,
   type WorldOptions,
 } from '../../../src/core/pool';
+import { createPainter } from '../../../src/core/pool/paint';
+import { createView } from '../../../src/core/pool/view';
 import { runs, someTraffic } from './support';
 
 const someWorld = fc.constantFrom<WorldOptions>(
@@ -174,6 +176,41 @@ it('tells what happened in every step, as the engine counts it', () => {
         expect(evicted).toBe(world.scheduler.tree.evictions);
       }
       expect(served.size).toBeLessThanOrEqual(count);
+    }),
+    runs(60),
+  );
+});
+
+it('a picture that was only added to is the one that is drawn from nothing', () => {
+  const group = (kind: 'full' | 'sliding', blockSize: number) => ({ kind, blockSize, window: 9 });
+  const world = fc.record({
+    groups: fc.constantFrom(
+      [group('full', 4)],
+      [group('full', 4), group('full', 8)],
+      [group('full', 4), group('sliding', 4)],
+    ),
+    blocks: fc.integer({ min: 30, max: 60 }),
+    preallocate: fc.constantFrom(0, 4),
+    policy: fc.constantFrom('fcfs' as const, 'priority' as const),
+  });
+  fc.assert(
+    fc.property(someTraffic, world, (traffic, options) => {
+      const player = play(traffic, {
+        engine: 'vllm-v1',
+        batchTokens: 32,
+        maxSequences: 8,
+        maxLength: 120,
+        ...options,
+      });
+      const kept = createView(player.world);
+      const draw = createPainter(player.world, kept);
+      for (let i = 0; i < 300 && player.forward(); i++) {
+        draw();
+        const anew = createView(player.world);
+        createPainter(player.world, anew)();
+        expect(kept).toEqual(anew);
+        expect([...player.counts]).toEqual([...densityOf(player.view, player.view.cells)]);
+      }
     }),
     runs(60),
   );
