@@ -291,6 +291,9 @@ function simulateCommand(program: Command, run: Commands['simulate']): void {
       if (raw.turns === undefined && command.getOptionValueSource('think') === 'cli' && raw.trace === undefined) {
         command.error('error: --think is the time between turns: say how many there are with --turns');
       }
+      if (raw.trace !== undefined && (raw.prompt !== undefined || raw.output !== undefined)) {
+        command.error('error: --prompt and --output are lengths of generated requests: those of a --trace are its own');
+      }
       const { trace, requests, seed, turns, think, system, bench, format } = raw;
       const traffic = { trace, requests, rate: raw.rate, seed, turns, think, system, bench };
       await run({ ...filesAsked(files, raw, command), ...traffic, format });

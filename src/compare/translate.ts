@@ -54,6 +54,14 @@ export function translate(launch: Launch, source: Engine, target: Engine, versio
       continue;
     }
     for (const made of outcome.options) {
+      const before = options.find((o) => o.name === made.name);
+      if (before) {
+        // Keys and values, where the other engine has one format for both.
+        if (before.value !== made.value) {
+          leftOut.push({ option: option.name, raw: option.raw, why: `${made.name} is ${before.raw} for both` });
+        }
+        continue;
+      }
       options.push(made);
       if (made.value !== undefined) {
         carried.push({ from: option.name, to: made.name, value: made.value });
@@ -144,10 +152,24 @@ function valueFor(value: OptionValue, from: OptionSpec, to: OptionSpec): OptionV
   if (from.role === 'kv-dtype' || from.role === 'dtype') {
     return formatFor(value, from, to);
   }
+  if (from.role === 'prefix-cache' || from.role === 'flash-attention') {
+    return switchFor(value, from, to);
+  }
   if (typeof value !== 'number' && typeof value !== 'boolean') {
     return undefined;
   }
   const read = readOptionValue(to, String(value));
+  return 'value' in read ? read.value : undefined;
+}
+
+/** On or off, whatever the option's own words and whether it names the thing or its absence. */
+function switchFor(value: OptionValue, from: OptionSpec, to: OptionSpec): OptionValue | undefined {
+  const word = String(value).toLowerCase();
+  const on = /^(?:true|on|1)$/.test(word) ? true : /^(?:false|off|0)$/.test(word) ? false : undefined;
+  if (on === undefined) {
+    return undefined;
+  }
+  const read = readOptionValue(to, String(on !== (from.negative !== to.negative)));
   return 'value' in read ? read.value : undefined;
 }
 

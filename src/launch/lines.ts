@@ -55,3 +55,6 @@ function lineStarts(text: string): readonly number[] {
   }
   return starts;
 }
+
+/** Lone `\r` as `\n`, at the same places: what readers and grammars know as the end of a line. */
+export const plainEnds = (text: string): string => (/\r(?!\n)/.test(text) ? text.replace(/\r(?!\n)/g, '\n') : text);

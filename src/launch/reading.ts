@@ -1,7 +1,7 @@
 /** What every form's reader gets and gives. */
 import type { LaunchEngine } from './engines';
 import type { Form, GrammarName, Insertion, Launch, LaunchOption, Problem, ReadInput, TextRange } from './launch';
-import { type Lines, linesOf } from './lines';
+import { type Lines, linesOf, plainEnds } from './lines';
 import type { Mapped } from './text/mapped';
 import type { Lookup } from './words/expand';
 import type { Start, Surroundings } from './words/start';
@@ -77,14 +77,15 @@ export function startReading(
   const problems: Problem[] = [];
   const grammars = new Set<GrammarName>();
   const files = new Set<string>();
+  const text = plainEnds(input.text);
   let lines: Lines | undefined;
   const reading: Reading & Collected = {
     launches,
     problems,
     grammars,
     files,
-    input,
-    text: input.text,
+    input: text === input.text ? input : { ...input, text },
+    text,
     engines,
     lines: () => {
       lines ??= linesOf(input.text);
@@ -97,7 +98,7 @@ export function startReading(
       if (text === undefined) {
         files.add(path);
       }
-      return text;
+      return typeof text === 'string' ? plainEnds(text) : text;
     },
     grammar: (name) => {
       const grammar = input.grammars?.get(name);

@@ -219,7 +219,10 @@ function headroomRows({ headroom, blocks }: SimulatedRun, perBlock: number | und
   const spare = blocks + 1 - headroom.blocks;
   const words =
     spare >= 0 ? `${counted(spare, 'block')} fewer than this pool` : `${counted(-spare, 'block')} more than this pool`;
-  return row('  Never', `preempts from ${counted(headroom.blocks, 'block')} on${size}: ${words}`);
+  return row(
+    '  From',
+    `${counted(headroom.blocks, 'block')} on${size}, no request waits for memory or is preempted: ${words}`,
+  );
 }
 
 /** Advice of the study, in words. */

@@ -47,7 +47,9 @@ export type OptionRole =
   | 'pipeline'
   | 'data'
   | 'max-sequences'
-  | 'batch-tokens';
+  | 'batch-tokens'
+  | 'prefix-cache'
+  | 'flash-attention';
 
 /**
  * `card`: what the server may use of the whole card. `free`: the pool, of what weights (and a profile run, if there is
@@ -87,6 +89,8 @@ export interface OptionSpec {
   readonly role?: OptionRole;
   /** What a memory share is a share of: two engines mean the same by it or they do not. */
   readonly shareOf?: ShareOf;
+  /** A flag that switches off what its role is about. */
+  readonly negative?: true;
   /** A length of all requests together, where other engines ask for that of one. */
   readonly ofAll?: true;
   /** Environment variable that sets it. */

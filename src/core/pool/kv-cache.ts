@@ -95,6 +95,8 @@ export interface KvCache {
   hitTokens: number;
   /** Most blocks that were owned or asked for at once, the whole prompt of whoever was admitted counted. */
   peakDemand: number;
+  /** Times that an admission or a running request found too few free blocks. */
+  shortages: number;
   /** Remembers what was stored, to tell why a lookup missed. */
   misses: Misses | undefined;
 }
@@ -144,6 +146,7 @@ export function createKvCache(options: KvCacheOptions): KvCache {
     hitCounts: groups.map(() => 0),
     hitTokens: 0,
     peakDemand: 0,
+    shortages: 0,
     misses: undefined,
   };
 }
@@ -265,6 +268,7 @@ export function admit(kv: KvCache, slot: number, fresh: number, tokens: number, 
   const whole = rule.wholeMustFit ? blocksToAllocate(kv, slot, Math.min(tokens, kv.maxLength), computed, true) : 0;
   const first = blocksToAllocate(kv, slot, end, computed, false);
   if (Math.max(whole, first) > spare) {
+    kv.shortages++;
     return false;
   }
   noteDemand(kv, Math.max(whole, first));
@@ -283,6 +287,7 @@ export function extend(kv: KvCache, slot: number, computed: number, fresh: numbe
   const need = blocksToAllocate(kv, slot, end, computed, false);
   if (need > 0) {
     if (need > kv.pool.free) {
+      kv.shortages++;
       return false;
     }
     noteDemand(kv, need);

@@ -66,7 +66,10 @@ export function savedPrefillSeconds({ hitTokens }: Requests, machine: Machine): 
 }
 
 export interface Headroom {
-  /** Blocks at which this traffic never preempts, the null block and the watermark included. */
+  /**
+   * The pool, null block and watermark included, at which nothing of this traffic waits for memory; so nothing is preempted
+   * either. Smaller pools may also do without preemption, by letting requests wait.
+   */
   readonly blocks: number;
   /** Most blocks owned or asked for at once when nothing is short. */
   readonly peakBlocks: number;
@@ -85,9 +88,8 @@ export function headroomOf(traffic: Traffic, options: Omit<VllmV1Options, 'block
   const peakBlocks = free.kv.peakDemand;
   let blocks = withWatermark(peakBlocks, watermark);
   for (let runs = 2; ; runs++) {
-    const { kv, requests } = runV1(traffic, { ...options, blocks }, clock);
-    const preempted = requests.preemptions.some((count) => count > 0);
-    if (!preempted || runs > 12) {
+    const { kv } = runV1(traffic, { ...options, blocks }, clock);
+    if (kv.shortages === 0 || runs > 12) {
       return { blocks, peakBlocks, watermarkBlocks: kv.watermarkBlocks, runs };
     }
     blocks = withWatermark(Math.max(kv.peakDemand, Math.ceil((blocks - 1) * 1.03)), watermark);

@@ -55,6 +55,7 @@ describe('translation by what an option decides', () => {
         'max-model-len→max_seq_len=16384',
         'kv-cache-dtype→kv_cache_dtype=fp8',
         'max-num-seqs→max_batch_size=64',
+        'enable-prefix-caching→kv_cache_config.enable_block_reuse=true',
       ],
     ],
     [
@@ -64,6 +65,7 @@ describe('translation by what an option decides', () => {
         'max-model-len→session-len=16384',
         'kv-cache-dtype→quant-policy=16',
         'max-num-seqs→max-batch-size=64',
+        'enable-prefix-caching→enable-prefix-caching=true',
       ],
     ],
     [
@@ -74,10 +76,38 @@ describe('translation by what an option decides', () => {
         'kv-cache-dtype→kv-cache-dtype=fp8_e4m3fn',
         'max-num-seqs→max-concurrent-requests=64',
         'gpu-memory-utilization→cuda-memory-fraction=0.9',
+        'enable-prefix-caching→PREFIX_CACHING=true',
       ],
     ],
   ])('%s', (id, expected) => {
     expect(carried(on(id))).toEqual(expected);
+  });
+
+  it('whether prefixes are kept, by the name of either; a switch of attention; one format for keys and values', () => {
+    const off = service('vllm/vllm-openai:v0.28.0', '--model Qwen/Qwen3-8B --no-enable-prefix-caching');
+    expect(carried(compare(off, [{ id: 'vllm' }, { id: 'sglang' }]).engines[1])).toEqual([
+      'enable-prefix-caching→disable-radix-cache=true',
+    ]);
+    const back = service(
+      'lmsysorg/sglang:v0.5.18',
+      'python -m sglang.launch_server --model-path Qwen/Qwen3-8B --disable-radix-cache',
+    );
+    expect(carried(compare(back, [{ id: 'sglang' }, { id: 'tgi' }]).engines[1])).toEqual([
+      'disable-radix-cache→PREFIX_CACHING=false',
+    ]);
+    const gguf = service(
+      'ghcr.io/ggml-org/llama.cpp:server-cuda',
+      '-hf unsloth/Qwen3-8B-GGUF:Q4_K_M --flash-attn on --cache-type-k q8_0 --cache-type-v q4_0',
+    );
+    const ollama = compare(gguf, [{ id: 'llama-cpp' }, { id: 'ollama' }]).engines[1];
+    expect(carried(ollama)).toEqual([
+      'flash-attn→OLLAMA_FLASH_ATTENTION=true',
+      'cache-type-k→OLLAMA_KV_CACHE_TYPE=q8_0',
+    ]);
+    expect(ollama?.leftOut.map(({ option, why }) => [option, why])).toContainEqual([
+      'cache-type-v',
+      'OLLAMA_KV_CACHE_TYPE is q8_0 for both',
+    ]);
   });
 
   it('a length of all requests together is not that of one', () => {
@@ -89,12 +119,9 @@ describe('translation by what an option decides', () => {
   });
 
   it('a share of something else is left out, with the reason', () => {
-    expect(on('tensorrt-llm')?.leftOut.map((l) => l.option)).toEqual([
-      'gpu-memory-utilization',
-      'enable-prefix-caching',
-    ]);
+    expect(on('tensorrt-llm')?.leftOut.map((l) => l.option)).toEqual(['gpu-memory-utilization']);
     expect(on('tensorrt-llm')?.leftOut[0]?.why).toContain('another share');
-    expect(on('tgi')?.leftOut.map((l) => l.option)).toEqual(['enable-prefix-caching']);
+    expect(on('tgi')?.leftOut).toEqual([]);
   });
 
   it('one model for all of them', () => {

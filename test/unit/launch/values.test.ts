@@ -218,3 +218,13 @@ test('lines: columns in UTF-16 units, every line end', () => {
 test('the picture of a text without launches is empty', () => {
   expect(picture('', read('', 'x.sh'))).toBe('\n');
 });
+
+test('lone carriage returns end lines, in place', async () => {
+  const text = 'services:\r  a:\r    image: vllm/vllm-openai:v0.28.0\r    command: --model m --max-model-len 8192\r';
+  const [launch] = read(text, 'compose.yaml').launches;
+  const length = launch && optionOf(launch, 'max-model-len');
+  expect(length?.valueRange && text.slice(length.valueRange.start, length.valueRange.end)).toBe('8192');
+  expect(await optionIn('#!/bin/bash\rvllm serve m \\\r  --max-model-len 4096\r', 'serve.sh', 'max-model-len')).toBe(
+    4096,
+  );
+});

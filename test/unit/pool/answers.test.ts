@@ -78,7 +78,7 @@ describe('why a lookup misses', () => {
 });
 
 describe('headroom', () => {
-  it('a pool of that size never preempts; without caching it takes the very decisions of an unconstrained one', () => {
+  it('in a pool of that size nobody waits for memory or is preempted; without caching it takes the very decisions of an unconstrained one', () => {
     fc.assert(
       fc.property(someTraffic, fc.constantFrom(0, 0.01, 0.2), fc.boolean(), (traffic, watermark, caching) => {
         const given = { ...options, watermark, caching };
@@ -90,6 +90,7 @@ describe('headroom', () => {
         };
         const tight = run(blocks, watermark);
         expect(tight.requests.preemptions.every((count) => count === 0)).toBe(true);
+        expect(tight.kv.shortages).toBe(0);
         expect(blocks).toBeGreaterThan(peakBlocks);
         if (!caching) {
           expect(traceOf(tight)).toBe(traceOf(run(100_000, 0)));

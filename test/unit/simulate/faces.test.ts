@@ -55,7 +55,7 @@ test('text: whether it fits, how many at once, and times that are estimated', as
   expect(lines[1]).toMatch(/^At once {5}60 requests at most, [\d.]+ on average; \d+ waiting at most$/);
   expect(out).toMatch(/TTFT +estimated median/);
   expect(out).toMatch(/TPOT +estimated median/);
-  expect(out).toMatch(/Never +preempts from [\d,]+ blocks on/);
+  expect(out).toMatch(/From +[\d,]+ blocks on, .*no\s+request\s+waits\s+for\s+memory/);
   expect(code).toBe(0);
 });
 
@@ -65,6 +65,8 @@ test('conversations: what is left of them after each think time, and what is che
   expect(out).toMatch(/conversations of 4 turns with 20 s between them.*\n.*all begin with the same\s+500 tokens/);
   expect(out).toMatch(/3 to 10 +\d+ +100 % .*rely on the prefix cache/);
   expect((await run(['simulate', LLAMA, ...chat, '--trace', 'a.jsonl'])).code).toBe(2);
+  const both = await run(['simulate', LLAMA, '--trace', 'a.jsonl', '--prompt', '100']);
+  expect([both.code, both.notes.join(' ')]).toEqual([2, expect.stringContaining('those of a --trace are its own')]);
 });
 
 test('what will not start is said first, and what it would do', async () => {

@@ -114,6 +114,7 @@ export const CONTEXT_OPTIONS: readonly OptionSpec[] = tableOf(SOURCE, [
     name: 'flash-attn',
     short: ['-fa'],
     type: 'enum',
+    role: 'flash-attention',
     values: ['on', 'off', 'auto'],
     read: readTernary,
     bare: 'on',
@@ -234,6 +235,7 @@ export const CONTEXT_OPTIONS: readonly OptionSpec[] = tableOf(SOURCE, [
   {
     name: 'cache-prompt',
     type: 'flag',
+    role: 'prefix-cache',
     read: readTruth,
     env: 'LLAMA_ARG_CACHE_PROMPT',
     defaults: [{ value: true }],

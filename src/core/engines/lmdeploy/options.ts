@@ -123,6 +123,7 @@ const CACHE: readonly OptionSpec[] = tableOf(CLI, [
   {
     name: 'enable-prefix-caching',
     type: 'flag',
+    role: 'prefix-cache',
     summary: 'Keeps the blocks of prompts so that a later request with the same beginning reuses them.',
     effect: 'The pool keeps its size; requests that share a beginning share its blocks.',
   },

@@ -83,6 +83,7 @@ const ACTING = variables([
   {
     name: 'OLLAMA_FLASH_ATTENTION',
     type: 'flag',
+    role: 'flash-attention',
     read: readBool,
     defaults: [{ text: 'off below 0.30 but for some models; then on where all GPUs support it' }],
     summary: 'Flash attention.',

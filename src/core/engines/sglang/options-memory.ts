@@ -97,6 +97,8 @@ const MEMORY: readonly OptionSpec[] = rowsOf(ARGS, [
   {
     name: 'disable-radix-cache',
     type: 'flag',
+    role: 'prefix-cache',
+    negative: true,
     summary: 'Keeps nothing of finished requests.',
     effect: 'Prefixes are not reused, and a state slot serves one request.',
   },

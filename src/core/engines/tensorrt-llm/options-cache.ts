@@ -106,6 +106,7 @@ export const CACHE_OPTIONS: readonly OptionSpec[] = tableOf(ARGS, [
     name: 'kv_cache_config.enable_block_reuse',
     aliases: ['enable_kv_cache_reuse'],
     type: 'flag',
+    role: 'prefix-cache',
     defaults: [{ value: true }],
     summary: 'Keeps the blocks of finished prompts so that a later request with the same beginning reuses them.',
     effect: 'The pool keeps its size; requests that share a beginning share its blocks.',

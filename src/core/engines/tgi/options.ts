@@ -188,6 +188,7 @@ const ENVIRONMENT: readonly OptionSpec[] = tableOf(
     {
       name: 'PREFIX_CACHING',
       type: 'string',
+      role: 'prefix-cache',
       defaults: [{ value: '1', text: 'on, but with paged attention, images, adapters and unknown head sizes' }],
       since: '2.3',
       summary: 'Keeps the blocks of prompts so that a later request with the same beginning reuses them.',

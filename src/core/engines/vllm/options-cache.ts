@@ -93,6 +93,7 @@ const CACHE: readonly OptionSpec[] = rowsOf(sourceOf('config/cache.py'), [
   {
     name: 'enable-prefix-caching',
     type: 'flag',
+    role: 'prefix-cache',
     defaults: [
       { value: false },
       { since: '0.8', value: true, text: 'on for generative decoder models; off for most pooling models' },
