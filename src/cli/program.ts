@@ -20,6 +20,8 @@ const FORMS = [
   'helm',
   'ray-serve',
   'skypilot',
+  'ansible',
+  'taskfile',
   'ci',
   'truss',
   'dstack',

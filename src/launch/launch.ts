@@ -39,6 +39,8 @@ export type Form =
   | 'helm'
   | 'ray-serve'
   | 'skypilot'
+  | 'ansible'
+  | 'taskfile'
   | 'ci'
   | 'truss'
   | 'dstack'

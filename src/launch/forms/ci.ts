@@ -11,7 +11,7 @@ import type { Variable } from '../words/variable';
 import type { YamlDocument } from '../yaml/document';
 import { type Site, sitesIn, type Walk } from '../yaml/sites';
 import { entries, get, items, scalarAt, textAt } from '../yaml/view';
-import { readContainer } from './container';
+import { asDocker, readContainer } from './container';
 import type { YamlForm } from './form';
 
 export const ci: YamlForm = {
@@ -99,15 +99,8 @@ function service(doc: YamlDocument, reading: Reading, site: Site): void {
     const title = textAt(doc, node, 'alias') ?? site.keys[0] ?? 'service';
     const words = get(doc, node, 'command');
     const place = { doc, reading, form: 'ci' as const, title, image, whole: node, hardware: {} };
-    readContainer({ ...place, node: withoutCommand(node), words, argsKey: 'command' });
+    readContainer({ ...place, node: asDocker(node), words, argsKey: 'command' });
   }
-}
-
-/** Its words are arguments: the image's own entry point runs. */
-function withoutCommand(node: YAMLMap): YAMLMap {
-  const other = node.clone() as YAMLMap;
-  other.delete('command');
-  return other;
 }
 
 function environmentOf(doc: YamlDocument, site: Site): readonly Variable[] {

@@ -59,6 +59,16 @@ export interface ConfigLookup {
   entries(name: string): readonly { readonly key: string; readonly value: Mapped }[] | undefined;
 }
 
+/** Where a container is described as Docker does: `entrypoint` is the command, and `command` are arguments given beside it. */
+export function asDocker(node: YAMLMap): YAMLMap {
+  const other = node.clone() as YAMLMap;
+  other.delete('command');
+  if (other.has('entrypoint')) {
+    other.set('command', other.get('entrypoint', true));
+  }
+  return other;
+}
+
 /** Nothing where it starts no engine. */
 export function readContainer(c: Container): boolean {
   const image = c.image ?? scalarAt(c.doc, get(c.doc, c.node, 'image'));

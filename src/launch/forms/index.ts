@@ -1,4 +1,5 @@
 /** The forms a launch is read from. A new form is one file and one line here; the first that recognises a text reads it. */
+import { ansible } from './ansible';
 import { batch } from './batch';
 import { bentoml } from './bentoml';
 import { ci } from './ci';
@@ -64,6 +65,7 @@ export const FORMS: readonly FormReader[] = [
   truss,
   dstack,
   bentoml,
+  ansible,
   vllmConfig,
   containers,
 ];

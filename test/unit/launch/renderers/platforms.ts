@@ -233,6 +233,22 @@ export const renderers: readonly Renderer[] = [
       `apiVersion: tekton.dev/v1\nkind: Task\nspec:\n  params: [{name: m, default: org/m}]\n  steps:\n    - name: a\n      image: vllm/vllm-openai:v0.10.2\n      args:\n        - --model=$(params.m)\n${block(words(c), 8)}`,
   },
   {
+    what: 'Ansible, shell',
+    engine: 'vllm',
+    name: 'site.yml',
+    holds: isFlag,
+    render: (c) =>
+      `- hosts: gpu\n  vars: {m: org/m}\n  tasks:\n    - name: serve\n      ansible.builtin.shell: |\n        vllm serve {{ m }} \\\n          ${command(c).join(' \\\n          ')}\n`,
+  },
+  {
+    what: 'Ansible, container',
+    engine: 'sglang',
+    name: 'main.yml',
+    holds: isFlag,
+    render: (c) =>
+      `- name: serve\n  become: true\n  community.docker.docker_container:\n    name: a\n    image: lmsysorg/sglang:v0.5.2\n    command: ${flow(['python3', '-m', 'sglang.launch_server', '--model-path', 'org/m', ...words(c)])}\n`,
+  },
+  {
     what: 'Truss, command',
     engine: 'vllm',
     name: 'config.yaml',
