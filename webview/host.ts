@@ -57,8 +57,8 @@ export function connectHost(): Host {
 
   const write = (): void => {
     if (host) {
-      const { version, file, index, whatIf } = host;
-      api.setState({ version, file, index, whatIf, ...(page && { page }) });
+      const { version, file, index, sighting, whatIf } = host;
+      api.setState({ version, file, index, ...(sighting && { sighting }), whatIf, ...(page && { page }) });
     }
   };
   const take = (state: HostState | undefined): void => {

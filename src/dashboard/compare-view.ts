@@ -6,7 +6,7 @@ import { intervalOf, shortAmount } from '../report/amounts';
 import { clean } from '../report/document';
 import { headline } from '../report/headline';
 import { isEstimated } from '../report/numbers';
-import type { ComparisonView } from './protocol';
+import type { ComparisonView, Pin } from './protocol';
 
 /** A pin that has been planned, or why it could not be. */
 export interface Compared {
@@ -14,6 +14,8 @@ export interface Compared {
   readonly detail: string;
   readonly plan?: Plan;
   readonly error?: string;
+  /** As its launch is found now. */
+  readonly pin: Pin;
 }
 
 export function comparisonView(columns: readonly Compared[]): ComparisonView {
@@ -25,6 +27,7 @@ export function comparisonView(columns: readonly Compared[]): ComparisonView {
       ...(error !== undefined && { error: clean(error) }),
     })),
     rows: ROWS.map((row) => rowOf(row, columns)),
+    pins: columns.map(({ pin }) => pin),
   };
 }
 

@@ -1,8 +1,18 @@
 /** The launch that a panel shows, as it is tried: planned, drawn in words, and written into its file. */
-import { env, l10n, Range, type TextDocument, type ViewColumn, WorkspaceEdit, window, workspace } from 'vscode';
+import {
+  env,
+  l10n,
+  Range,
+  type TextDocument,
+  type Uri,
+  type ViewColumn,
+  WorkspaceEdit,
+  window,
+  workspace,
+} from 'vscode';
 import type { WhatIf as TriedPlan } from '../what-if';
 import { placeOf, type Sighting, sightingOf } from './place';
-import type { DashboardPorts, PlannedDocument } from './ports';
+import type { PanelPorts, PlannedDocument } from './ports';
 import { PROTOCOL, type Shown, type StudiesView, type WhatIf } from './protocol';
 
 export interface Followed {
@@ -19,55 +29,71 @@ export interface TriedDocument {
   readonly document: TextDocument;
   readonly made: PlannedDocument;
   readonly index: number;
+  /** The launch is not in its file any more; another one stands in its place. */
+  readonly gone: boolean;
   /** Nothing where the launch that it was tried on is gone: it is not tried on another one. */
   readonly whatIf: WhatIf;
   readonly tried: TriedPlan;
 }
 
-export async function triedOf(ports: DashboardPorts, followed: Followed): Promise<TriedDocument | undefined> {
-  const document = await reopened(followed.document);
+export async function triedOf(ports: PanelPorts, followed: Followed): Promise<TriedDocument | undefined> {
+  const document = await readable(ports, followed.document);
   const made = await ports.of(document);
   const place = made && placeOf(titlesOf(made), followed);
   const written = place && made.plans[place.index];
   if (!place || !written) {
     return undefined;
   }
-  const { index } = place;
-  const whatIf = place.gone ? {} : followed.whatIf;
+  const { index, gone } = place;
+  const whatIf = gone ? {} : followed.whatIf;
   const key = `${index} ${JSON.stringify(whatIf)}`;
   const known = lastTried.get(made);
   if (known?.key === key) {
-    return { document, made, index, whatIf, tried: known.tried };
+    return { document, made, index, gone, whatIf, tried: known.tried };
   }
   const { tryOut } = await import('../lazy');
   const tried = tryOut(made.input, made.context, index, written, whatIf);
   lastTried.set(made, { key, tried });
-  return { document, made, index, whatIf, tried };
+  return { document, made, index, gone, whatIf, tried };
 }
 
-/** As it is found now: what is tried next is tried on the launch that is shown. Itself where there is none. */
-export async function sighted(ports: DashboardPorts, at: Followed): Promise<Followed> {
+/** The same launch where it is found now; itself where it is not: it may come back. */
+export async function located(ports: PanelPorts, at: Followed): Promise<Followed> {
   const found = await triedOf(ports, at).catch(() => undefined);
-  if (!found) {
-    return at;
-  }
-  const { document, made, index, whatIf } = found;
-  return { document, index, whatIf, sighting: sightingOf(titlesOf(made), index) };
+  return found && !found.gone ? { ...sightedIn(found), whatIf: at.whatIf } : at;
 }
+
+/** The launch that is shown in its place: what is tried next is tried on that one. Itself where there is none. */
+export async function sighted(ports: PanelPorts, at: Followed): Promise<Followed> {
+  const found = await triedOf(ports, at).catch(() => undefined);
+  return found ? sightedIn(found) : at;
+}
+
+const sightedIn = ({ document, made, index, whatIf }: TriedDocument): Followed => ({
+  document,
+  index,
+  whatIf,
+  sighting: sightingOf(titlesOf(made), index),
+});
 
 export const titlesOf = ({ plans }: PlannedDocument): readonly string[] => plans.map(({ launch }) => launch.title);
 
 /** A closed document no longer follows its file, which may have changed on the disk since. */
-async function reopened(document: TextDocument): Promise<TextDocument> {
-  if (!document.isClosed) {
-    return document;
+async function readable(ports: PanelPorts, document: TextDocument): Promise<TextDocument> {
+  if (document.isClosed && document.isUntitled) {
+    throw new Error(l10n.t('{0} was closed without being saved.', workspace.asRelativePath(document.uri, false)));
   }
-  const name = workspace.asRelativePath(document.uri, false);
-  if (document.isUntitled) {
-    throw new Error(l10n.t('{0} was closed without being saved.', name));
+  return document.isClosed || ports.where.isGone(document.uri) ? documentAt(ports, document.uri) : document;
+}
+
+/** Rejects with words for the person. */
+export async function documentAt({ where }: PanelPorts, file: Uri): Promise<TextDocument> {
+  const name = workspace.asRelativePath(file, false);
+  if (where.isGone(file)) {
+    throw new Error(l10n.t('{0} was deleted.', name));
   }
   try {
-    return await workspace.openTextDocument(document.uri);
+    return await workspace.openTextDocument(file);
   } catch {
     throw new Error(l10n.t('{0} can no longer be read: it may have been moved or deleted.', name));
   }
@@ -76,24 +102,25 @@ async function reopened(document: TextDocument): Promise<TextDocument> {
 /** One change is asked about several times: its view, its studies, what there is to pin. */
 const lastTried = new WeakMap<PlannedDocument, { readonly key: string; readonly tried: TriedPlan }>();
 
-export async function viewOf(ports: DashboardPorts, at: Followed | undefined): Promise<Shown> {
+export async function viewOf(ports: PanelPorts, at: Followed | undefined): Promise<Shown> {
   try {
     const found = at && (await triedOf(ports, at));
     if (!at || !found) {
       return { view: { kind: 'empty', text: emptyText() } };
     }
-    const { document, index, whatIf, tried } = found;
+    const { document, made, index, whatIf, tried } = found;
     const { planView, requestsByLength } = await import('../lazy');
     const line = document.positionAt(tried.plan.launch.head.start).line + 1;
     const remote = env.remoteName ?? '';
     const view = planView({ tried, points: requestsByLength(tried.plan), line, whatIf, remote });
-    return { view, state: { version: PROTOCOL, file: document.uri.toString(), index, whatIf } };
+    const sighting = sightingOf(titlesOf(made), index);
+    return { view, state: { version: PROTOCOL, file: document.uri.toString(), index, sighting, whatIf } };
   } catch (error) {
     return { view: { kind: 'error', text: error instanceof Error ? error.message : String(error) } };
   }
 }
 
-export async function studiesFor(ports: DashboardPorts, at: Followed | undefined): Promise<StudiesView> {
+export async function studiesFor(ports: PanelPorts, at: Followed | undefined): Promise<StudiesView> {
   const found = at && (await triedOf(ports, at));
   if (!found) {
     return { missing: [] };
@@ -104,7 +131,7 @@ export async function studiesFor(ports: DashboardPorts, at: Followed | undefined
 }
 
 /** Writes what is tried as one edit. Gives what is still tried then: what could not be written. Rejects with words. */
-export async function applied(ports: DashboardPorts, at: Followed, beside: ViewColumn): Promise<WhatIf> {
+export async function applied(ports: PanelPorts, at: Followed, beside: ViewColumn): Promise<WhatIf> {
   const found = await triedOf(ports, at);
   if (!found || found.tried.edits.length === 0) {
     throw new Error(l10n.t('There is nothing that could be written into the file.'));

@@ -1,7 +1,7 @@
 /** The dashboard's panel: one beside the file, opened by a command or by the editor's own restart. */
-import { type Disposable, type TextDocument, Uri, ViewColumn, type WebviewPanel, window, workspace } from 'vscode';
+import { type Disposable, type TextDocument, type Uri, ViewColumn, type WebviewPanel, window } from 'vscode';
 import type { DashboardPorts } from './ports';
-import { type HostState, readState } from './protocol';
+import { readState } from './protocol';
 import { type Session, startSession } from './session';
 
 export const VIEW_TYPE = 'kvPlanner.dashboard';
@@ -36,22 +36,8 @@ export function createDashboard(extension: Uri, ports: DashboardPorts): Dashboar
     async restore(panel, raw) {
       const session = attach(panel);
       const state = readState(raw);
-      const document = state && (await documentOf(state));
-      if (state && document) {
-        await session.resume(document, state.index, state.whatIf);
-      } else {
-        await session.follow(undefined, 0);
-      }
+      await (state ? session.resume(state) : session.follow(undefined, 0));
     },
     dispose: () => open?.panel.dispose(),
   };
-}
-
-/** Undefined when the file is gone. */
-async function documentOf({ file }: HostState): Promise<TextDocument | undefined> {
-  try {
-    return await workspace.openTextDocument(Uri.parse(file, true));
-  } catch {
-    return undefined;
-  }
 }

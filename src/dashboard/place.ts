@@ -33,6 +33,9 @@ export const sightingOf = (titles: readonly string[], index: number): Sighting =
   of: titles.length,
 });
 
+/** Its title alone. */
+export const titleIn = ({ name }: Sighting): string => name.slice(name.indexOf(' ') + 1);
+
 /** What tells a launch from the others of its file, wherever it stands: its title, and which of that title it is. */
 const nameOf = (titles: readonly string[], index: number): string => {
   const title = titles[index] ?? '';

@@ -3,6 +3,7 @@ import type { Event, TextDocument, Uri } from 'vscode';
 import type { ReadInput } from '../launch/launch';
 import type { Plan, PlanContext } from '../planner';
 import type { TryOptions } from '../planner/alternatives';
+import type { Whereabouts } from './whereabouts';
 
 export interface PlannedDocument {
   readonly version: number;
@@ -33,4 +34,9 @@ export interface DashboardPorts {
   run(command: 'showReport' | 'setGpu', uri: Uri, offset: number): void;
   /** Older texts of a file, newest first; none where nobody keeps them. */
   olderTexts(file: Uri): Promise<readonly OlderText[]>;
+}
+
+/** What one panel works with. */
+export interface PanelPorts extends DashboardPorts {
+  readonly where: Whereabouts;
 }

@@ -1,12 +1,12 @@
 /** The whole view as one file: the report of the launch as it is tried, and its charts as pictures. */
 import { l10n } from 'vscode';
 import { type Followed, triedOf } from './followed';
-import type { DashboardPorts } from './ports';
+import type { PanelPorts } from './ports';
 import type { Params, Result } from './protocol';
 import { save } from './requests';
 
 export async function saveReport(
-  ports: DashboardPorts,
+  ports: PanelPorts,
   at: Followed,
   { charts }: Params<'saveReport'>,
 ): Promise<Result<'saveReport'>> {

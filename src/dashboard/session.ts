@@ -11,38 +11,69 @@ import {
   type Webview,
   type WebviewPanel,
   window,
+  workspace,
 } from 'vscode';
 import { launchAt } from '../launch/at';
 import { comparisonOf, pickPin, pinnableOf } from './compare';
-import { applied, type Followed, sighted, studiesFor, titlesOf, triedOf, viewOf } from './followed';
+import {
+  applied,
+  documentAt,
+  type Followed,
+  located,
+  sighted,
+  studiesFor,
+  titlesOf,
+  triedOf,
+  viewOf,
+} from './followed';
 import { newNonce, pageHtml } from './html';
 import { placeOf, sightingOf } from './place';
-import type { DashboardPorts } from './ports';
-import { type Params, PROTOCOL, readParams, readToHost, type ToHost, type ToPage, type WhatIf } from './protocol';
+import type { DashboardPorts, PanelPorts } from './ports';
+import {
+  type HostState,
+  type Params,
+  type Pin,
+  PROTOCOL,
+  readParams,
+  readToHost,
+  type Shown,
+  type ToHost,
+  type ToPage,
+  type WhatIf,
+} from './protocol';
 import { saveReport } from './report';
 import { type Handlers, openText, save } from './requests';
 import { createTrials } from './trials';
+import { createWhereabouts } from './whereabouts';
 
 export interface Session extends Disposable {
   /** Shows the launch at an offset. A file without a launch leaves what is shown. */
   follow(document: TextDocument | undefined, offset: number): Promise<void>;
   /** Shows what a panel of an earlier window showed. */
-  resume(document: TextDocument, index: number, whatIf: WhatIf): Promise<void>;
+  resume(state: HostState): Promise<void>;
 }
 
 /** Moving through a file should not redraw at every line. */
 const PAUSE = 120;
+/** A text that is saved under a name is closed, and opened and looked at under that name. */
+const SETTLE = 600;
 
-export function startSession(extension: Uri, panel: WebviewPanel, ports: DashboardPorts): Session {
+export function startSession(extension: Uri, panel: WebviewPanel, editor: DashboardPorts): Session {
   let at: Followed | undefined;
+  /** Why nothing is shown, where there was something to show. */
+  let missing: string | undefined;
   let ready = false;
   let seen = panel.visible;
   let turn = 0;
+  let looks = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let settling: ReturnType<typeof setTimeout> | undefined;
   let closed = false;
   const trials = createTrials();
   /** Files that the page compares with. */
-  let pinned: ReadonlySet<string> = new Set();
+  let pinned: ReadonlyMap<string, Uri> = new Map();
+  const where = createWhereabouts(() => void moved());
+  const ports: PanelPorts = { ...editor, where };
 
   /** An answer may be ready only when nobody waits for it any more. */
   const post = (message: ToPage): void => {
@@ -60,25 +91,56 @@ export function startSession(extension: Uri, panel: WebviewPanel, ports: Dashboa
     if (closed || !ready || !seen) {
       return; // the page asks when it is there, and while it is hidden nothing is planned for it
     }
-    const answer = await viewOf(ports, at);
+    const now = at && (await located(ports, at));
+    if (mine !== turn) {
+      return;
+    }
+    at = now;
+    watch();
+    const answer: Shown =
+      at || missing === undefined ? await viewOf(ports, at) : { view: { kind: 'error', text: missing } };
     if (mine === turn) {
       post({ version: PROTOCOL, type: 'show', ...answer });
     }
   };
 
+  const watch = (): void => where.watch([...(at ? [at.document.uri] : []), ...pinned.values()]);
+
+  /** A file has another name, or is gone, or back. */
+  const moved = async (): Promise<void> => {
+    trials.move(where.now);
+    const file = at && where.now(at.document.uri);
+    if (file && file.toString() !== at?.document.uri.toString()) {
+      const document = await documentAt(ports, file).catch(() => undefined);
+      at = document && at && where.now(at.document.uri).toString() === file.toString() ? { ...at, document } : at;
+    }
+    await refresh();
+  };
+
   const follow = async (document: TextDocument | undefined, offset: number): Promise<void> => {
+    const mine = ++looks;
     const made = document && (await ports.of(document));
+    if (mine !== looks) {
+      return; // looked elsewhere meanwhile
+    }
     if (document && made && made.plans.length > 0) {
       const launches = made.plans.map((plan) => plan.launch);
       const index = launchAt(launches, offset);
       const sighting = sightingOf(titlesOf(made), index);
-      const shown = at?.document === document ? placeOf(titlesOf(made), at) : undefined;
+      const shown = at && isSame(at.document, document) ? placeOf(titlesOf(made), at) : undefined;
       if (at && shown && !shown.gone && shown.index === index) {
-        at = { ...at, index, sighting };
-        return;
+        const isDrawn = at.document === document;
+        at = { ...at, document, index, sighting };
+        if (isDrawn) {
+          return;
+        }
+      } else {
+        if (at) {
+          trials.keep(at);
+        }
+        const next: Followed = { document, index, sighting, whatIf: {} };
+        at = { ...next, whatIf: trials.of(next) };
       }
-      const next: Followed = { document, index, sighting, whatIf: {} };
-      at = { ...next, whatIf: trials.of(next) };
     } else if (at) {
       return;
     }
@@ -96,13 +158,15 @@ export function startSession(extension: Uri, panel: WebviewPanel, ports: Dashboa
   };
 
   const trying = (now: Followed, whatIf: WhatIf): Followed => {
-    trials.keep(now, whatIf);
-    return { ...now, whatIf };
+    const tried = { ...now, whatIf };
+    trials.keep(tried);
+    return tried;
   };
 
   /** Whether that launch is still the one that is shown: the cursor may have moved on meanwhile. */
   const still = (one: Followed): boolean =>
-    at?.document.uri.toString() === one.document.uri.toString() &&
+    at !== undefined &&
+    where.now(at.document.uri).toString() === where.now(one.document.uri).toString() &&
     (at.index === one.index || at.sighting?.name === one.sighting?.name);
 
   const shownNow = (): Followed => {
@@ -116,7 +180,7 @@ export function startSession(extension: Uri, panel: WebviewPanel, ports: Dashboa
     async whatIf({ whatIf }) {
       const before = at;
       const now = before && (await sighted(ports, before));
-      at = now && still(before) ? trying(now, whatIf) : at;
+      at = now && still(before) ? trying({ ...now, document: at?.document ?? now.document }, whatIf) : at;
       turn++;
       return viewOf(ports, at);
     },
@@ -130,9 +194,11 @@ export function startSession(extension: Uri, panel: WebviewPanel, ports: Dashboa
     studies: () => studiesFor(ports, at),
     pinnable: () => pinnableOf(ports, shownNow()),
     pickPin: () => pickPin(ports),
-    compare({ pins }) {
-      pinned = new Set(pins.map(({ file }) => file));
-      return comparisonOf(ports, pins);
+    async compare({ pins }) {
+      const comparison = await comparisonOf(ports, pins);
+      pinned = new Map(comparison.pins.flatMap((pin) => fileOf(pin) ?? []).map((file) => [file.toString(), file]));
+      watch();
+      return comparison;
     },
     saveReport: (params) => saveReport(ports, shownNow(), params),
     save,
@@ -172,6 +238,14 @@ export function startSession(extension: Uri, panel: WebviewPanel, ports: Dashboa
     }),
     window.onDidChangeActiveTextEditor(followActive),
     window.onDidChangeTextEditorSelection(followActive),
+    where,
+    workspace.onDidCloseTextDocument((document) => {
+      // What was typed and not saved is gone; a file that stays as it was is read again when it is asked for.
+      if (document === at?.document && (document.isUntitled || document.version > 1)) {
+        clearTimeout(settling);
+        settling = setTimeout(refresh, SETTLE);
+      }
+    }),
     ports.onDidChange((document) => {
       if (document.uri.toString() === at?.document.uri.toString() || pinned.has(document.uri.toString())) {
         void refresh();
@@ -182,16 +256,39 @@ export function startSession(extension: Uri, panel: WebviewPanel, ports: Dashboa
 
   return {
     follow,
-    async resume(document, index, whatIf) {
-      at = trying(await sighted(ports, { document, index, whatIf }), whatIf);
+    async resume({ file, index, sighting, whatIf }) {
+      const mine = ++looks;
+      try {
+        const document = await documentAt(ports, Uri.parse(file, true));
+        if (mine === looks) {
+          at = trying({ document, index, sighting, whatIf }, whatIf);
+        }
+      } catch (error) {
+        missing = error instanceof Error ? error.message : String(error);
+      }
       await refresh();
     },
     dispose() {
       closed = true;
       clearTimeout(timer);
+      clearTimeout(settling);
       listeners.dispose();
     },
   };
+}
+
+/** A text that was not yet saved is the same under its name. */
+const isSame = (shown: TextDocument, document: TextDocument): boolean =>
+  shown.uri.toString() === document.uri.toString() ||
+  (shown.isUntitled && !document.isUntitled && shown.getText() === document.getText());
+
+/** Undefined where it is no address. */
+function fileOf({ file }: Pin): Uri | undefined {
+  try {
+    return Uri.parse(file, true);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Every request gets an answer, if only why there is none. */
@@ -211,7 +308,7 @@ async function replyTo(handlers: Handlers, message: Extract<ToHost, { type: 'req
 }
 
 async function run(
-  ports: DashboardPorts,
+  ports: PanelPorts,
   at: Followed,
   beside: ViewColumn,
   message: Extract<ToHost, { type: 'run' }>,

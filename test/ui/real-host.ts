@@ -51,7 +51,7 @@ export async function openReal(browser: Browser, sample: string, opening: Openin
     const detail = [pin.engine && `on ${pin.engine}`, ...Object.entries(pin.whatIf).map((e) => e.join(' '))];
     const { plan, input: asTried, context } = tried(pin.whatIf);
     const other = pin.engine && compareEngines([{ id: pin.engine }], asTried, context).compared[0]?.engines[1]?.plan;
-    return { title: sample, detail: detail.filter(Boolean).join(' · ') || 'as it is', plan: other || plan };
+    return { pin, title: sample, detail: detail.filter(Boolean).join(' · ') || 'as it is', plan: other || plan };
   };
   const answers = {
     whatIf: (params: Params<'whatIf'>) => {

@@ -20,10 +20,13 @@ function put(next: readonly Pin[]): void {
   }
 }
 
+/** How it was seen last does not make it another one. */
+const keyOf = ({ file, index, whatIf, engine, revision }: Pin): string =>
+  JSON.stringify([file, index, whatIf, engine, revision?.uri]);
+
 /** False where it is there already, or there is no room. */
 export function addPin(pin: Pin): boolean {
-  const key = JSON.stringify(pin);
-  if (pins.length >= MOST_PINS || pins.some((p) => JSON.stringify(p) === key)) {
+  if (pins.length >= MOST_PINS || pins.some((p) => keyOf(p) === keyOf(pin))) {
     return false;
   }
   put([...pins, pin]);
@@ -31,6 +34,13 @@ export function addPin(pin: Pin): boolean {
 }
 
 export const removePin = (at: number): void => put(pins.filter((_, i) => i !== at));
+
+/** Each as its launch is found now; what was pinned or removed meanwhile is asked about anew. */
+export function relocatePins(asked: readonly Pin[], now: readonly Pin[]): void {
+  if (pins === asked) {
+    pins = now;
+  }
+}
 
 /** What a reload brings back stands before what was pinned since. */
 export function restorePins(state: unknown): void {

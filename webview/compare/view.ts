@@ -7,7 +7,7 @@ import { csvOf, exportButtons } from '../ui/export';
 import { button, dropdown } from '../ui/toolkit';
 import type { DashboardView, ViewContext, ViewMaker } from '../view';
 import { barsChart } from './bars';
-import { addPin, MOST_PINS, onPins, pinned, removePin, restorePins } from './pins';
+import { addPin, MOST_PINS, onPins, pinned, relocatePins, removePin, restorePins } from './pins';
 
 export const compareTab: ViewMaker = { id: 'compare', title: 'Compare', make: compareView };
 
@@ -52,6 +52,10 @@ function compareView(context: ViewContext, state: unknown): DashboardView {
     const reply = await host.ask('compare', { pins: [...pins] });
     if (mine === turn) {
       shown = reply.ok ? reply.result : shown;
+      if (reply.ok) {
+        relocatePins(pins, reply.result.pins);
+        keep();
+      }
       say(reply.ok ? '' : reply.error);
       draw();
     }

@@ -8,6 +8,9 @@ export const version = v.literal(PROTOCOL);
 
 export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
+/** How a launch was seen last among those of its file: it may stand elsewhere now. */
+export const sighting = v.object({ name: v.string(), of: count });
+
 /** A check of something from outside: undefined where it has not this shape. */
 export function reader<S extends v.GenericSchema>(schema: S): (message: unknown) => v.InferOutput<S> | undefined {
   return (message) => {

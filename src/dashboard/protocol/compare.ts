@@ -1,6 +1,6 @@
 /** Plans side by side. */
 import * as v from 'valibot';
-import { count, reader } from './base';
+import { count, reader, sighting } from './base';
 import { whatIf } from './controls';
 
 /** Where a plan comes from: kept over a reload in place of the plan. */
@@ -9,6 +9,8 @@ export const pin = v.object({
   file: v.pipe(v.string(), v.maxLength(4000)),
   /** Which of the file's launches. */
   index: count,
+  /** Absent in what was kept before there was one: then the index alone says which. */
+  sighting: v.optional(sighting),
   whatIf,
   /** On another engine than the file's: `sglang`, `vllm@0.21`. */
   engine: v.optional(v.pipe(v.string(), v.maxLength(60))),
@@ -37,7 +39,12 @@ const row = v.object({
   unit: v.string(),
 });
 
-export const comparison = v.object({ columns: v.array(column), rows: v.array(row) });
+export const comparison = v.object({
+  columns: v.array(column),
+  rows: v.array(row),
+  /** The same pins, each as its launch is found now: asked again, it is found from there. */
+  pins: v.array(pin),
+});
 
 /** What can be pinned beside what is shown. */
 export const pinnable = v.object({

@@ -1,6 +1,6 @@
 /** What is kept over a reload: what is shown and what was tried, never results. */
 import * as v from 'valibot';
-import { count, reader, version } from './base';
+import { count, reader, sighting, version } from './base';
 import { whatIf } from './controls';
 
 /** The host's part. */
@@ -10,6 +10,8 @@ export const hostState = v.object({
   file: v.string(),
   /** Which of the file's launches. */
   index: count,
+  /** Absent in what was kept before there was one. */
+  sighting: v.optional(sighting),
   whatIf,
 });
 

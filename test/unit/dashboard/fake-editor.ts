@@ -101,7 +101,7 @@ class Document {
   constructor(
     readonly uri: Uri,
     public text: string,
-    readonly languageId = uri.path.endsWith('.yaml') ? 'yaml' : 'shellscript',
+    readonly languageId = /\.sh$/.test(uri.path) ? 'shellscript' : 'yaml',
   ) {}
   get isUntitled(): boolean {
     return this.uri.scheme === 'untitled';
@@ -190,7 +190,7 @@ class Panel {
 const events = {
   open: new EventEmitter<Document>(),
   close: new EventEmitter<Document>(),
-  change: new EventEmitter<{ document: Document }>(),
+  change: new EventEmitter<{ document: Document; contentChanges: readonly object[] }>(),
   save: new EventEmitter<Document>(),
   create: new EventEmitter<{ files: readonly Uri[] }>(),
   remove: new EventEmitter<{ files: readonly Uri[] }>(),
@@ -239,7 +239,7 @@ function change(document: Document, text: string): void {
   document.text = text;
   document.version++;
   document.isDirty = true;
-  events.change.fire({ document });
+  events.change.fire({ document, contentChanges: [{}] });
 }
 
 /** What a file is called where a folder or the file itself is renamed. */
@@ -385,6 +385,11 @@ export const editor = {
       close(document);
     }
     events.remove.fire({ files: [Uri.file(path)] });
+  },
+  /** Written anew by somebody else. */
+  restore(path: string, text: string): void {
+    disk.set(path, text);
+    events.found.fire(Uri.file(path));
   },
   /** An editor as it starts. */
   reset(): void {

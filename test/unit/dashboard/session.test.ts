@@ -58,11 +58,12 @@ test('1,000 edits and what is tried on 1,000 launches leave as much held as one'
 
 test('what was tried is kept of the latest launches alone, and nothing of those that were reset', () => {
   const trials = createTrials();
-  const launch = (n: number) => ({ document: { uri: vscode.Uri.file(`/w/${n}.yaml`) }, index: 0, whatIf: {} }) as never;
+  const launch = (n: number, gpu = 'L4') =>
+    ({ document: { uri: vscode.Uri.file(`/w/${n}.yaml`) }, index: 0, whatIf: { gpu } }) as never;
   for (let n = 0; n < 1000; n++) {
-    trials.keep(launch(n), { gpu: 'L4' });
+    trials.keep(launch(n));
   }
-  trials.keep(launch(999), { gpu: '' });
+  trials.keep(launch(999, ''));
   const kept = Array.from({ length: 1000 }, (_, n) => n).filter((n) => trials.of(launch(n)).gpu);
   expect(kept).toEqual(Array.from({ length: 99 }, (_, n) => 900 + n));
 });

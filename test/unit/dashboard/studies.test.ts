@@ -134,7 +134,8 @@ describe('the pool’s part', () => {
 });
 
 describe('comparison', () => {
-  const column = (plan: Plan, detail: string) => ({ title: 'qwen', detail, plan });
+  const pin = { file: 'file:///qwen.yaml', index: 0, whatIf: {} };
+  const column = (plan: Plan, detail: string) => ({ title: 'qwen', detail, plan, pin });
 
   it('marks what differs from the first, and only that', () => {
     const { written, plan } = triedOn(SAMPLE, { 'max-sequences': '9' }).tried;
@@ -152,7 +153,7 @@ describe('comparison', () => {
   it('keeps the place of what cannot be planned, with the reason', () => {
     const { written } = triedOn(SAMPLE).tried;
     const view = comparisonView([
-      { title: 'gone.sh', detail: 'as it is', error: 'No such file.' },
+      { title: 'gone.sh', detail: 'as it is', error: 'No such file.', pin },
       column(written, ''),
     ]);
     expect(view.columns[0]).toMatchObject({ error: 'No such file.', tone: 'unknown' });
