@@ -2,6 +2,7 @@
 import { isMap, isScalar, type Node } from 'yaml';
 import type { Reading } from '../reading';
 import { type Mapped, refilled } from '../text/mapped';
+import { printedIn } from '../text/replace';
 import { parseYaml, type YamlDocument } from '../yaml/document';
 import type { Site } from '../yaml/sites';
 import { get, items, textAt } from '../yaml/view';
@@ -23,15 +24,17 @@ export function ansibleVariables(doc: YamlDocument, reading: Reading, site: Site
     const found = valueIn(own, path);
     others ??= found === undefined ? filesOf(reading, named) : undefined;
     const value = found ?? valueIn(others ?? [], path);
-    return value === undefined || depth > MAX_DEPTH ? undefined : filledText(value, (p) => lookup(p, depth + 1));
+    return value === undefined || depth > MAX_DEPTH
+      ? undefined
+      : value.includes('{%')
+        ? undefined
+        : printedIn(value, (r) => printed(r, (p) => lookup(p, depth + 1)));
   };
   return (m) => refilled(m, ({ start, end }) => printed(doc.text.slice(start, end), (p) => lookup(p, 0)));
 }
 
 /** Variables made of one another are followed this far. */
 const MAX_DEPTH = 10;
-/** More than any command line holds. */
-const MAX_TEXT = 64 * 1024;
 
 /** `set_fact` of an earlier task of the same list. */
 function factsBefore(doc: YamlDocument, map: Node, site: Site): Node | null {
@@ -67,17 +70,6 @@ function valueIn(all: readonly Variables[], path: readonly string[]): string | u
 }
 
 type PathLookup = (path: readonly string[]) => string | undefined;
-
-/** A text with all its references filled in; undefined where one is not known. */
-function filledText(text: string, lookup: PathLookup): string | undefined {
-  let known = !text.includes('{%');
-  const filled = text.replace(/\{\{.*?\}\}/gs, (reference) => {
-    const value = printed(reference, lookup);
-    known &&= value !== undefined;
-    return value ?? '';
-  });
-  return known && filled.length <= MAX_TEXT ? filled : undefined;
-}
 
 const REFERENCE = /^\{\{-?\s*(?:([A-Za-z_][\w.]*)|("[^"]*"|'[^']*'|-?\d+(?:\.\d+)?))\s*((?:\|[^|]*)*?)-?\}\}$/s;
 

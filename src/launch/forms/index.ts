@@ -27,6 +27,7 @@ import { skypilot } from './skypilot';
 import { srtSlurm } from './srt-slurm';
 import { systemd } from './systemd';
 import { tabby } from './tabby';
+import { taskfile } from './taskfile';
 import { triton } from './triton';
 import { trtllmEngine } from './trtllm-engine';
 import { truss } from './truss';
@@ -51,6 +52,7 @@ export const FORMS: readonly FormReader[] = [
   envFile,
   llamaPreset,
   compose,
+  taskfile,
   kubernetes,
   llamaSwap,
   localai,

@@ -54,3 +54,17 @@ function add(b: ReturnType<typeof builder>, found: Replacement, m: Mapped, from:
     addUnit(b, found.as ?? m.text.slice(from, to), where, { unresolved: found.unresolved });
   }
 }
+
+/** More than any command line holds. */
+const MAX_TEXT = 64 * 1024;
+
+/** A text with each of its `{{ … }}` filled in; undefined where one is not known. */
+export function printedIn(text: string, print: (reference: string) => string | undefined): string | undefined {
+  let known = true;
+  const filled = text.replace(/\{\{.*?\}\}/gs, (reference) => {
+    const value = print(reference);
+    known &&= value !== undefined;
+    return value ?? '';
+  });
+  return known && filled.length <= MAX_TEXT ? filled : undefined;
+}

@@ -54,6 +54,7 @@ const NAMES: readonly string[] = [
     'compose.yaml',
     'docker-compose.gpu.yml',
     '.gitlab-ci.yml',
+    'Taskfile.yml',
     'a.sky.yaml',
   ],
 ];

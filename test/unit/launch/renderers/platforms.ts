@@ -249,6 +249,15 @@ export const renderers: readonly Renderer[] = [
       `- name: serve\n  become: true\n  community.docker.docker_container:\n    name: a\n    image: lmsysorg/sglang:v0.5.2\n    command: ${flow(['python3', '-m', 'sglang.launch_server', '--model-path', 'org/m', ...words(c)])}\n`,
   },
   {
+    what: 'Taskfile',
+    engine: 'llama-cpp',
+    name: 'Taskfile.yml',
+    // Its switches have rows of their own for `--no-`.
+    holds: (s) => isFlag(s) && s.type !== 'flag',
+    render: (c) =>
+      `version: '3'\nvars: {M: a.gguf}\ntasks:\n  serve:\n    cmds:\n      - |\n        llama-server -m {{.M}} \\\n          ${command(c).join(' \\\n          ')}\n`,
+  },
+  {
     what: 'Truss, command',
     engine: 'vllm',
     name: 'config.yaml',
