@@ -1,7 +1,7 @@
 /** What the host does for its page: one handler for each method of the protocol. */
 import { l10n, Uri, window, workspace } from 'vscode';
 import type { Method, Params, Result } from './protocol';
-import { textOf } from './unpack';
+import { type TextPart, textParts } from './unpack';
 
 /** Rejects with words for the person. */
 export type Handlers = { readonly [M in Method]: (params: Params<M>) => Promise<Result<M>> };
@@ -29,19 +29,36 @@ export async function save({ name, type, content, base64 }: Params<'save'>): Pro
   return { saved: true };
 }
 
-export async function openText({ title, endings }: Params<'openText'>): Promise<Result<'openText'>> {
-  const picked = await window.showOpenDialog({
-    title,
-    filters: { [title]: [...endings], [l10n.t('All files')]: ['*'] },
-  });
-  const uri = picked?.[0];
-  if (!uri) {
-    return {};
-  }
-  const { size } = await workspace.fs.stat(uri);
-  if (size > MOST_BYTES) {
-    throw new Error(l10n.t('The file is larger than 64 MiB, which is more than the dashboard can take.'));
-  }
-  const text = await textOf(await workspace.fs.readFile(uri), MOST_BYTES);
-  return { file: { name: uri.path.slice(uri.path.lastIndexOf('/') + 1), text } };
+/** A file that the page reads part by part: the latest one that it asked for. */
+export function textFile(): Pick<Handlers, 'openText' | 'readText'> {
+  let last = 0;
+  let open: { readonly id: number; readonly parts: AsyncGenerator<TextPart> } | undefined;
+  return {
+    async openText({ title, endings }) {
+      const picked = await window.showOpenDialog({
+        title,
+        filters: { [title]: [...endings], [l10n.t('All files')]: ['*'] },
+      });
+      const uri = picked?.[0];
+      if (!uri) {
+        return {};
+      }
+      const { size } = await workspace.fs.stat(uri);
+      if (size > MOST_BYTES) {
+        throw new Error(l10n.t('The file is larger than 64 MiB, which is more than the dashboard can take.'));
+      }
+      open = { id: ++last, parts: textParts(await workspace.fs.readFile(uri), MOST_BYTES) };
+      return { file: { id: open.id, name: uri.path.slice(uri.path.lastIndexOf('/') + 1) } };
+    },
+    async readText({ id }) {
+      if (open?.id !== id) {
+        throw new Error(l10n.t('The file is not open any more.'));
+      }
+      const { value } = await open.parts.next();
+      if (!value || value.share === 1) {
+        open = undefined;
+      }
+      return { text: value?.text ?? '', share: value?.share ?? 1, last: !value || value.share === 1 };
+    },
+  };
 }

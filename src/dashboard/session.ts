@@ -42,7 +42,7 @@ import {
   type WhatIf,
 } from './protocol';
 import { saveReport } from './report';
-import { type Handlers, openText, save } from './requests';
+import { type Handlers, save, textFile } from './requests';
 import { createTrials } from './trials';
 import { createWhereabouts } from './whereabouts';
 
@@ -202,7 +202,7 @@ export function startSession(extension: Uri, panel: WebviewPanel, editor: Dashbo
     },
     saveReport: (params) => saveReport(ports, shownNow(), params),
     save,
-    openText,
+    ...textFile(),
   };
 
   const answer = async (message: ToHost): Promise<void> => {

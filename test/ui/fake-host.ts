@@ -115,7 +115,19 @@ const htmlOf = (theme: PageTheme): string =>
     .replace('<body ', `<body class="${theme}" `);
 
 const hostScript = (view: View, state: unknown): string => `
-  window.said = []; window.kept = []; window.replies = {};
+  window.said = []; window.kept = [];
+  // A file of text that somebody picks, told in as many parts as asked for.
+  window.opensFile = (name, text, parts = 1) => {
+    let told = 0;
+    const each = Math.ceil(text.length / parts);
+    replies.openText = () => ((told = 0), { file: { id: 1, name } });
+    replies.readText = () => ({
+      text: text.slice(each * told, each * ++told),
+      share: Math.min(1, told / parts),
+      last: told >= parts,
+    });
+  };
+  window.replies = {};
   const answer = async ({ id, method, params }) => {
     const reply = window.replies[method];
     if (!reply) { return; }

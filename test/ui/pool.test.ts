@@ -197,11 +197,7 @@ test('traffic and rules: another seed, another policy, a trace', async () => {
     { length: 12 },
     (_, i) => `{"timestamp":${i},"input_length":64,"output_length":9,"hash_ids":[1]}`,
   );
-  await page.evaluate((text) => {
-    Object.assign((window as unknown as { replies: object }).replies, {
-      openText: () => ({ file: { name: 'calls.jsonl', text } }),
-    });
-  }, rows.join('\n'));
+  await page.evaluate(`opensFile('calls.jsonl', ${JSON.stringify(rows.join('\n'))})`);
   await page.getByRole('button', { name: 'Load a trace …' }).click();
   await page.getByText('Trace: calls.jsonl').waitFor();
   await page.getByText('12 requests.').waitFor();

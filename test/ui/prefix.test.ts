@@ -56,9 +56,7 @@ test('conversations and a trace: found, saved, and what to do between turns', as
   const row = (n: number) =>
     JSON.stringify({ timestamp: n * 1000, input_length: 600, output_length: 50, hash_ids: [1, n + 2] });
   const text = `${[0, 1, 2, 3].map(row).join('\n')}\nnot a row\n`;
-  await page.evaluate((t) => {
-    Object.assign(window, { replies: { openText: () => ({ file: { name: 'chat.jsonl', text: t } }) } });
-  }, text);
+  await page.evaluate(`opensFile('chat.jsonl', ${JSON.stringify(text)}, 3)`);
   await page.getByRole('button', { name: 'Load a trace' }).click();
   await page.getByText('Requests of chat.jsonl.').waitFor();
   await page.getByText('1 rows are left out, the first at line 5').waitFor();

@@ -1,5 +1,5 @@
 /** The worker's side of the protocol, apart from how messages travel: one scenario alive at a time. */
-import { cellInfo, type Player } from '../../src/core/pool';
+import { cellInfo, type Player, type TraceReader } from '../../src/core/pool';
 import type { AboutRequest, Answer, Command, Passed, Picture, Scenario } from './protocol';
 import { stagedOf } from './scenario';
 import { createStage, type Stage } from './stage';
@@ -8,15 +8,16 @@ import { createStage, type Stage } from './stage';
 export type Work = Generator<{ readonly index: number; readonly goal: number }, Answer>;
 
 export interface Answers {
-  readonly answer: (command: Command) => Work;
+  /** `trace`: what a scenario's own trace has been read into. */
+  readonly answer: (command: Command, trace?: TraceReader) => Work;
 }
 
 export function createAnswers(): Answers {
   let stage: Stage | undefined;
 
-  function* load(scenario: Scenario, at: number): Work {
+  function* load(scenario: Scenario, at: number, trace: TraceReader | undefined): Work {
     stage = undefined; // the old simulation goes before the new one is made
-    const { spec, notes } = stagedOf(scenario);
+    const { spec, notes } = stagedOf(scenario, trace);
     const made = createStage(spec);
     stage = made;
     yield* toward(made, made.seek(at), at);
@@ -35,9 +36,9 @@ export function createAnswers(): Answers {
     };
   }
 
-  function* go(command: Command): Work {
+  function* go(command: Command, trace: TraceReader | undefined): Work {
     if (command.type === 'load') {
-      return yield* load(command.scenario, command.at);
+      return yield* load(command.scenario, command.at, trace);
     }
     if (!stage) {
       return { type: 'failed', error: 'Nothing is loaded.' };
@@ -62,9 +63,9 @@ export function createAnswers(): Answers {
   }
 
   return {
-    *answer(command) {
+    *answer(command, trace) {
       try {
-        return yield* go(command);
+        return yield* go(command, trace);
       } catch (error) {
         return { type: 'failed', error: error instanceof Error ? error.message : String(error) };
       }

@@ -1,6 +1,7 @@
 /** What can be tried in the Pool view: traffic and rules, kept over a reload, and the scenario they make with a launch. */
 import * as v from 'valibot';
 import type { PoolPart } from '../../src/dashboard/protocol';
+import type { TraceFile } from '../trace-reader';
 import { ARENA_POLICIES, policiesOf, withPolicies } from './policies';
 import type { LaunchScenario } from './protocol';
 
@@ -23,11 +24,6 @@ const choices = v.object({
 });
 
 export type Choices = v.InferOutput<typeof choices>;
-
-export interface Trace {
-  readonly name: string;
-  readonly text: string;
-}
 
 /** Of a state that an earlier page kept, what can be used. */
 export function readChoices(state: unknown): Choices {
@@ -55,7 +51,7 @@ export function usual(part: Simulated): Required<Omit<Choices, 'rate' | 'policie
   };
 }
 
-export function scenarioOf(part: Simulated, chosen: Choices, trace: Trace | undefined): LaunchScenario {
+export function scenarioOf(part: Simulated, chosen: Choices, trace: TraceFile | undefined): LaunchScenario {
   const { requests, lengths, turns, shared, samples, seed } = { ...usual(part), ...chosen };
   const world = withPolicies(part.world, policiesOf(part.world), chosen.policies ?? {});
   const arena = part.contiguous && withPolicies(part.contiguous, ARENA_POLICIES, chosen.arena ?? {});
@@ -69,7 +65,7 @@ export function scenarioOf(part: Simulated, chosen: Choices, trace: Trace | unde
     // A cell of the arena stands for as many tokens as a block, so that equal areas are equal memory.
     cellTokens: cellTokensOf(part),
     traffic: trace
-      ? { kind: 'trace', ...trace, seed, rate: chosen.rate || undefined, replicas: part.replicas }
+      ? { kind: 'trace', file: trace, seed, rate: chosen.rate || undefined, replicas: part.replicas }
       : {
           kind: 'generated',
           requests: Math.min(MOST_REQUESTS, Math.max(1, requests)),

@@ -24,6 +24,8 @@ export interface PoolClient {
 export interface PoolListener {
   onShown(shown: Shown): void;
   onProgress(index: number, goal: number): void;
+  /** So much of the trace has been read, 0…1. */
+  onReading(share: number): void;
   onError(text: string): void;
 }
 
@@ -55,6 +57,8 @@ export function createPoolClient(mark: symbol, listener: PoolListener): PoolClie
     const message = readToPage(data);
     if (message?.kind === 'progress' && waiting.has(message.id)) {
       listener.onProgress(message.index, message.goal);
+    } else if (message?.kind === 'reading' && waiting.has(message.id)) {
+      listener.onReading(message.share);
     } else if (message?.kind === 'answer') {
       waiting.get(message.id)?.(message.answer);
       waiting.delete(message.id);

@@ -72,6 +72,7 @@ export function poolDeck({ name, context, share, initial, onLoaded }: DeckOption
   const client = createPoolClient(mark, {
     onShown: take,
     onProgress: (index, goal) => setText(wait, `Step ${withCommas(index)} of ${withCommas(goal)} …`),
+    onReading: (share) => setText(wait, `Reading the trace: ${Math.floor(100 * share)} % …`),
     onError: fail,
   });
   const controls = transport({

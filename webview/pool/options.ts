@@ -1,12 +1,13 @@
 /** The fields of what can be tried: traffic, scheduler, eviction. */
 import { el } from '../dom';
+import type { TraceFile } from '../trace-reader';
 import { button, dropdown, type Field, numberField } from '../ui/toolkit';
-import { type Choices, type Simulated, type Trace, usual } from './choices';
+import { type Choices, type Simulated, usual } from './choices';
 import { ARENA_POLICIES, chosenOf, type Policy, policiesOf, withPolicies } from './policies';
 
 export interface OptionsPanel {
   readonly element: HTMLElement;
-  draw(part: Simulated, chosen: Choices, trace: Trace | undefined): void;
+  draw(part: Simulated, chosen: Choices, trace: TraceFile | undefined): void;
 }
 
 export interface OptionsActions {
@@ -26,7 +27,8 @@ const NUMBERS: readonly (readonly [NumberKey, string])[] = [
   ['seed', 'Seed'],
 ];
 
-export function optionsPanel(actions: OptionsActions): OptionsPanel {
+/** `reading`: stands by the buttons while a trace is read. */
+export function optionsPanel(actions: OptionsActions, reading: HTMLElement): OptionsPanel {
   let chosen: Choices = {};
   let world = '';
   const choose = (part: Partial<Choices>): void => {
@@ -63,6 +65,7 @@ export function optionsPanel(actions: OptionsActions): OptionsPanel {
         actions.onChoose(chosen);
       }),
       traceName,
+      reading,
     ),
     el(
       'p',

@@ -60,8 +60,7 @@ const traffic = v.variant('kind', [
   }),
   v.object({
     kind: v.literal('trace'),
-    name: v.string(),
-    text: v.string(),
+    file: v.object({ id: count, name: v.string(), text: v.instance(Blob) }),
     seed: whole,
     rate: v.optional(positive),
     replicas,
@@ -174,6 +173,8 @@ const toPage = v.variant('kind', [
   v.object({ kind: v.literal('answer'), id: count, answer }),
   /** A long way is under way. */
   v.object({ kind: v.literal('progress'), id: count, index: count, goal: count }),
+  /** A trace is being read: so much of it has been, 0…1. */
+  v.object({ kind: v.literal('reading'), id: count, share: v.number() }),
 ]);
 
 export type Scenario = v.InferOutput<typeof scenario>;

@@ -1,13 +1,13 @@
 /** From what the page asks for to a stage: traffic, worlds and clock. */
 import {
   type Clock,
-  createTraceReader,
   dealTraffic,
   fixedClock,
   generateTraffic,
   type Lengths,
   rooflineClock,
   scenesOf,
+  type TraceReader,
   type Traffic,
 } from '../../src/core/pool';
 import type { ClockChoice, GeneratedTraffic, Scenario, TrafficChoice } from './protocol';
@@ -20,7 +20,7 @@ export interface Staged {
 }
 
 /** Throws with what a person can mend: a trace without requests, a scene that does not exist. */
-export function stagedOf(scenario: Scenario): Staged {
+export function stagedOf(scenario: Scenario, trace?: TraceReader): Staged {
   if (scenario.kind === 'scene') {
     const scene = scenesOf(scenario.figures)[scenario.scene];
     if (!scene) {
@@ -30,7 +30,7 @@ export function stagedOf(scenario: Scenario): Staged {
     return { spec: { worlds, traffic, clock: fixedClock(1), cellTokens: 4 }, notes: [] };
   }
   const { worlds, cellTokens, clock } = scenario;
-  const { traffic, notes, problem } = trafficOf(scenario.traffic);
+  const { traffic, notes, problem } = trafficOf(scenario.traffic, trace);
   if (traffic.count === 0) {
     throw new RangeError(['There is no request to serve.', problem ?? ''].join(' ').trim());
   }
@@ -52,13 +52,14 @@ interface Made {
   readonly problem?: string;
 }
 
-function trafficOf(choice: TrafficChoice): Made {
+function trafficOf(choice: TrafficChoice, trace: TraceReader | undefined): Made {
   if (choice.kind === 'generated') {
     return { traffic: generated(choice), notes: [] };
   }
-  const reader = createTraceReader({ name: choice.name, seed: choice.seed, rate: choice.rate });
-  reader.push(choice.text);
-  const { traffic, notes, problems, problemCount } = reader.end();
+  if (!trace) {
+    throw new RangeError('The trace has not been read.');
+  }
+  const { traffic, notes, problems, problemCount } = trace.end({ seed: choice.seed, rate: choice.rate });
   const [first] = problems;
   const problem = first && `Line ${first.line}: ${first.message}`;
   const left = problemCount === 1 ? 'One row was left out.' : `${problemCount} rows were left out.`;

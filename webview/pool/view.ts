@@ -4,9 +4,10 @@ import * as v from 'valibot';
 import { withCommas } from '../../src/core/units';
 import type { PlanView } from '../../src/dashboard/protocol';
 import { el } from '../dom';
-import { PERSON } from '../host';
+import { traceLoader } from '../trace-file';
+import type { TraceFile } from '../trace-reader';
 import type { DashboardView, ViewContext, ViewMaker } from '../view';
-import { type Choices, readChoices, type Simulated, scenarioOf, type Trace } from './choices';
+import { type Choices, readChoices, type Simulated, scenarioOf } from './choices';
 import { poolDeck } from './deck';
 import { optionsPanel } from './options';
 import type { Loaded } from './protocol';
@@ -26,7 +27,7 @@ function poolView(context: ViewContext, state: unknown): DashboardView {
   const read = v.safeParse(kept, state);
   const before = read.success ? read.output : undefined;
   let chosen: Choices = readChoices(before?.choices);
-  let trace: Trace | undefined;
+  let trace: TraceFile | undefined;
   let part: Simulated | undefined;
   let running = '';
   let first = true;
@@ -43,18 +44,22 @@ function poolView(context: ViewContext, state: unknown): DashboardView {
     initial: before?.deck ?? {},
     onLoaded: (loaded) => drawNotes(loaded),
   });
-  const options = optionsPanel({
-    onChoose(next) {
-      chosen = next;
-      start(0);
-      context.keep();
+  const loader = traceLoader(context);
+  const options = optionsPanel(
+    {
+      onChoose(next) {
+        chosen = next;
+        start(0);
+        context.keep();
+      },
+      onOpenTrace: () => void openTrace(),
+      onDropTrace() {
+        trace = undefined;
+        start(0);
+      },
     },
-    onOpenTrace: () => void openTrace(),
-    onDropTrace() {
-      trace = undefined;
-      start(0);
-    },
-  });
+    loader.element,
+  );
   const content = el('div', {}, options.element, deck.element, notes);
   const element = el('div', { class: 'pool' }, title, empty, content);
 
@@ -73,7 +78,7 @@ function poolView(context: ViewContext, state: unknown): DashboardView {
     }
     options.draw(part, chosen, trace);
     const scenario = scenarioOf(part, chosen, trace);
-    const key = JSON.stringify(scenario);
+    const key = JSON.stringify([scenario, trace?.id]); // a trace's text is no part of it
     if (key !== running) {
       running = key;
       deck.load(scenario, { index, selected: index === 0 ? -1 : deck.state().selected });
@@ -81,15 +86,9 @@ function poolView(context: ViewContext, state: unknown): DashboardView {
   }
 
   async function openTrace(): Promise<void> {
-    const reply = await context.host.ask(
-      'openText',
-      { title: 'Open a trace', endings: ['jsonl', 'json', 'csv'] },
-      PERSON,
-    );
-    if (!reply.ok) {
-      context.say(reply.error);
-    } else if (reply.result.file) {
-      trace = reply.result.file;
+    const file = await loader.open();
+    if (file) {
+      trace = file;
       start(0);
     }
   }

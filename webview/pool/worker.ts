@@ -1,4 +1,6 @@
 /** The pool's simulation, in a thread of its own: a file apart, started from a blob. */
+import type { TraceReader } from '../../src/core/pool';
+import { createTraceStore } from '../trace-reader';
 import { type Answers, createAnswers, type Work } from './answers';
 import { type Answer, readToWorker, type ToPage, type ToWorker } from './protocol';
 
@@ -13,6 +15,7 @@ const SLICE = 40;
 
 const port = globalThis as unknown as Port;
 const answers: Answers = createAnswers();
+const traces = createTraceStore();
 const waiting: ToWorker[] = [];
 let busy = false;
 
@@ -37,10 +40,33 @@ const idOf = (data: unknown): number | undefined =>
 
 async function serve(): Promise<void> {
   for (let next = waiting.shift(); next; next = waiting.shift()) {
-    const { id, command } = next;
-    tell(id, await finish(id, answers.answer(command)));
+    const { id } = next;
+    tell(id, await answerTo(next));
   }
   busy = false;
+}
+
+const OVERTAKEN: Answer = { type: 'failed', error: 'Something else was loaded.' };
+const isOvertaken = (): boolean => waiting.some(({ command }) => command.type === 'load');
+
+async function answerTo({ id, command }: ToWorker): Promise<Answer> {
+  let trace: TraceReader | undefined;
+  if (command.type === 'load' && command.scenario.kind === 'launch' && command.scenario.traffic.kind === 'trace') {
+    const { file } = command.scenario.traffic;
+    try {
+      const onShare = (share: number): void => port.postMessage({ kind: 'reading', id, share }, []);
+      trace = await traces.read(file, onShare, () => !isOvertaken());
+    } catch (error) {
+      return {
+        type: 'failed',
+        error: `${file.name} could not be read: ${error instanceof Error ? error.message : error}`,
+      };
+    }
+    if (!trace) {
+      return OVERTAKEN;
+    }
+  }
+  return finish(id, answers.answer(command, trace));
 }
 
 async function finish(id: number, work: Work): Promise<Answer> {
@@ -53,8 +79,8 @@ async function finish(id: number, work: Work): Promise<Answer> {
     if (performance.now() >= pause) {
       port.postMessage({ kind: 'progress', id, ...turn.value }, []);
       await new Promise((resolve) => setTimeout(resolve));
-      if (waiting.some(({ command }) => command.type === 'load')) {
-        return { type: 'failed', error: 'Something else was loaded.' };
+      if (isOvertaken()) {
+        return OVERTAKEN;
       }
       pause = performance.now() + SLICE;
     }

@@ -4,7 +4,7 @@ import type { Question, Reply, ReplyTo } from './messages';
 
 export interface Asker {
   /** Rejects with words. Resolves with nothing when a newer question of the same kind was asked meanwhile. */
-  ask<Q extends Question>(question: Q): Promise<ReplyTo<Q> | undefined>;
+  ask<Q extends Question>(question: Q, onShare?: (share: number) => void): Promise<ReplyTo<Q> | undefined>;
   /** Ends the worker; the next question starts another. */
   stop(): void;
 }
@@ -12,6 +12,7 @@ export interface Asker {
 interface Waiting {
   readonly kind: Question['kind'];
   settle(reply: Reply | undefined): void;
+  onShare?(share: number): void;
 }
 
 export function createAsker(): Asker {
@@ -21,7 +22,14 @@ export function createAsker(): Asker {
 
   const begin = async (): Promise<Worker> => {
     const worker = await startWorker('prefix-worker');
-    worker.onmessage = ({ data }: MessageEvent<Reply>) => waiting.get(data.id)?.settle(data);
+    worker.onmessage = ({ data }: MessageEvent<Reply>) => {
+      const one = waiting.get(data.id);
+      if ('share' in data) {
+        one?.onShare?.(data.share);
+      } else {
+        one?.settle(data);
+      }
+    };
     worker.onerror = ({ message }) => {
       for (const [id, one] of waiting) {
         one.settle({ id, error: message || 'The calculation broke off.' });
@@ -31,7 +39,7 @@ export function createAsker(): Asker {
   };
 
   return {
-    async ask<Q extends Question>(question: Q) {
+    async ask<Q extends Question>(question: Q, onShare?: (share: number) => void) {
       starting ??= begin();
       const worker = await starting.catch((error: unknown) => {
         starting = undefined;
@@ -46,13 +54,13 @@ export function createAsker(): Asker {
           waiting.delete(id);
           resolve(answer);
         };
-        waiting.set(id, { kind: question.kind, settle });
+        waiting.set(id, { kind: question.kind, settle, onShare });
         worker.postMessage({ ...question, id });
       });
       if (reply && 'error' in reply) {
         throw new Error(reply.error);
       }
-      return reply?.answer as ReplyTo<Q> | undefined;
+      return (reply && 'answer' in reply ? reply.answer : undefined) as ReplyTo<Q> | undefined;
     },
     stop() {
       void starting?.then((worker) => worker.terminate());

@@ -1,5 +1,7 @@
 /** What the page asks of its worker for prefixes, and gets. */
+
 import type { Machine, PromptReuse, PromptSizes, TrafficReuse, WorldOptions } from '../../src/core/pool';
+import type { TraceFile } from '../trace-reader';
 
 /** The launch's rules: what every question is asked of. */
 export interface Rules {
@@ -28,7 +30,7 @@ export type TrafficAsked = Pace &
         readonly prompt: number;
         readonly output: number;
       }
-    | { readonly kind: 'trace'; readonly text: string }
+    | { readonly kind: 'trace'; readonly file: TraceFile }
   );
 
 export type Question =
@@ -39,5 +41,8 @@ export type ReplyTo<Q extends Question> = Q extends { kind: 'prompts' }
   ? readonly PromptReuse[]
   : TrafficReuse & { readonly notes: readonly string[] };
 
-/** `id` is the question's. */
-export type Reply = { readonly id: number; readonly answer: unknown } | { readonly id: number; readonly error: string };
+/** `id` is the question's. `share`: so much of its trace has been read; the answer comes later. */
+export type Reply =
+  | { readonly id: number; readonly answer: unknown }
+  | { readonly id: number; readonly share: number }
+  | { readonly id: number; readonly error: string };

@@ -1,7 +1,8 @@
 /** Conversations, made here or read from a trace: what the cache finds, what that saves, and what to do between turns. */
 import type { MissReason } from '../../src/core/pool';
 import { el, textTable } from '../dom';
-import { PERSON } from '../host';
+import { traceLoader } from '../trace-file';
+import type { TraceFile } from '../trace-reader';
 import { csvOf, exportButtons } from '../ui/export';
 import { button, type Field, numberField } from '../ui/toolkit';
 import type { ViewContext } from '../view';
@@ -29,10 +30,10 @@ const SEED = 1;
 type Served = ReplyTo<{ kind: 'traffic'; rules: Rules; traffic: TrafficAsked }>;
 
 export function sessionsPanel(asker: Asker, context: ViewContext, kept: unknown): Panel {
-  const { host, keep, say } = context;
+  const { keep } = context;
   const values = readValues(kept);
   let now: { readonly rules: Rules; readonly prompt: number; readonly output: number } | undefined;
-  let trace: { readonly name: string; readonly text: string } | undefined;
+  let trace: TraceFile | undefined;
   let asked = 0;
   const answer = el('div', { role: 'status' });
   const source = el('p', { class: 'caption' });
@@ -52,6 +53,7 @@ export function sessionsPanel(asker: Asker, context: ViewContext, kept: unknown)
       ),
     ]),
   );
+  const loader = traceLoader(context);
   const load = button('Load a trace …', () => void open());
   const drop = button('Use Conversations', () => {
     trace = undefined;
@@ -59,11 +61,9 @@ export function sessionsPanel(asker: Asker, context: ViewContext, kept: unknown)
   });
 
   const open = async (): Promise<void> => {
-    const params = { title: 'Trace of requests', endings: ['jsonl', 'json', 'csv', 'txt', 'gz'] };
-    const reply = await host.ask('openText', params, PERSON);
-    say(reply.ok ? '' : reply.error);
-    if (reply.ok && reply.result.file) {
-      trace = reply.result.file;
+    const file = await loader.open();
+    if (file) {
+      trace = file;
       void run();
     }
   };
@@ -75,13 +75,14 @@ export function sessionsPanel(asker: Asker, context: ViewContext, kept: unknown)
     const { rules, prompt, output } = now;
     const mine = ++asked;
     drop.hidden = trace === undefined;
-    source.textContent = trace
+    const told = trace
       ? `Requests of ${trace.name}.`
       : `Each turn asks ${n(prompt)} tokens and gets ${n(output)}; what was said before is its prompt too.`;
+    source.textContent = told;
     answer.setAttribute('aria-busy', 'true');
     const pace = { rate: values.rate, think: values.think, seed: SEED };
     const traffic: TrafficAsked = trace
-      ? { kind: 'trace', text: trace.text, ...pace }
+      ? { kind: 'trace', file: trace, ...pace }
       : {
           kind: 'talks',
           requests: values.requests,
@@ -92,8 +93,11 @@ export function sessionsPanel(asker: Asker, context: ViewContext, kept: unknown)
           ...pace,
         };
     try {
-      const served = await asker.ask({ kind: 'traffic', rules, traffic });
+      const served = await asker.ask({ kind: 'traffic', rules, traffic }, (share) => {
+        source.textContent = `Requests of ${trace?.name}: ${Math.floor(100 * share)} % read.`;
+      });
       if (served) {
+        source.textContent = told;
         answer.replaceChildren(...servedElements(served, rules.machine !== undefined, context));
       }
     } catch (error) {
@@ -115,7 +119,7 @@ export function sessionsPanel(asker: Asker, context: ViewContext, kept: unknown)
         { class: 'controls' },
         el('div', { class: 'fields even' }, ...[...fields.values()].map((f) => f.element)),
       ),
-      el('p', { class: 'row' }, load, drop),
+      el('div', { class: 'row' }, load, drop, loader.element),
       source,
       answer,
     ),

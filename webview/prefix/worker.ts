@@ -1,6 +1,5 @@
 /** Runs what the prefix view asks, beside the page. */
 import {
-  createTraceReader,
   fixedClock,
   generateTraffic,
   promptReuse,
@@ -8,6 +7,7 @@ import {
   type Traffic,
   trafficReuse,
 } from '../../src/core/pool';
+import { createTraceStore } from '../trace-reader';
 import type { Question, Reply, Rules, TrafficAsked } from './messages';
 
 /** Seconds of a step where the GPU's speed is not known: the times then mean nothing, and are not shown. */
@@ -20,20 +20,24 @@ const scope = self as unknown as {
   postMessage(reply: Reply): void;
 };
 
-scope.onmessage = ({ data }) => {
+const traces = createTraceStore(MOST_REQUESTS);
+let latest = 0;
+
+scope.onmessage = async ({ data }) => {
+  latest = data.kind === 'traffic' ? data.id : latest;
   try {
-    scope.postMessage({ id: data.id, answer: answerTo(data) });
+    scope.postMessage({ id: data.id, answer: await answerTo(data, data.id) });
   } catch (error) {
     scope.postMessage({ id: data.id, error: error instanceof Error ? error.message : String(error) });
   }
 };
 
-function answerTo(question: Question): unknown {
+async function answerTo(question: Question, id: number): Promise<unknown> {
   const { world, machine } = question.rules;
   if (question.kind === 'prompts') {
     return question.sizes.map((sizes) => promptReuse(sizes, world, machine));
   }
-  const { traffic, notes } = trafficOf(question.traffic, question.rules);
+  const { traffic, notes } = await trafficOf(question.traffic, question.rules, id);
   return { ...trafficReuse(traffic, world, clockOf(question.rules), machine), notes };
 }
 
@@ -42,16 +46,26 @@ function clockOf({ machine, stages }: Rules) {
   return stages > 1 ? (step: Parameters<typeof one>[0]) => one(step) * stages : one;
 }
 
-function trafficOf(asked: TrafficAsked, { maxLength }: Rules): { traffic: Traffic; notes: readonly string[] } {
+interface Made {
+  readonly traffic: Traffic;
+  readonly notes: readonly string[];
+}
+
+async function trafficOf(asked: TrafficAsked, { maxLength }: Rules, id: number): Promise<Made> {
   if (asked.kind === 'trace') {
-    const reader = createTraceReader({
-      mostRequests: MOST_REQUESTS,
+    const reader = await traces.read(
+      asked.file,
+      (share) => scope.postMessage({ id, share }),
+      () => id === latest,
+    );
+    if (!reader) {
+      throw new Error('Something else was asked.'); // nobody waits for this answer any more
+    }
+    const { traffic, problems, problemCount, notes } = reader.end({
       rate: asked.rate,
       thinkSeconds: asked.think,
       seed: asked.seed,
     });
-    reader.push(asked.text);
-    const { traffic, problems, problemCount, notes } = reader.end();
     if (traffic.count === 0) {
       throw new Error(problems[0] ? `Line ${problems[0].line}: ${problems[0].message}` : 'No request was found in it.');
     }

@@ -36,13 +36,26 @@ export interface TraceReader {
   readonly push: (text: string) => void;
   /** What comes next cannot be read; the rest of the trace stands. */
   readonly fail: (message: string) => void;
-  readonly end: () => Trace;
+  /** The traffic of all that was read. It may be asked for again, with another seed or pace. */
+  readonly end: (over?: Pick<TraceOptions, 'rate' | 'seed' | 'thinkSeconds'>) => Trace;
 }
 
 export function createTraceReader(options: TraceOptions = {}): TraceReader {
   const state = createState(options);
   let pending = '';
   let started = false;
+  let ended = false;
+  function finish(): void {
+    if (ended) {
+      return;
+    }
+    ended = true;
+    if (state.mode === undefined) {
+      pending = takeWhatIsWhole(state, openMode(state, `${pending}\n`));
+    }
+    finishPending(state, pending);
+    pending = '';
+  }
   return {
     push: (text) => {
       pending += text;
@@ -54,12 +67,9 @@ export function createTraceReader(options: TraceOptions = {}): TraceReader {
       pending = takeWhatIsWhole(state, pending);
     },
     fail: (message) => complain(state, state.line, message),
-    end: () => {
-      if (state.mode === undefined) {
-        pending = takeWhatIsWhole(state, openMode(state, `${pending}\n`));
-      }
-      finishPending(state, pending);
-      const { traffic, notes } = trafficOfRows(state.format, state.taken, options);
+    end: (over) => {
+      finish();
+      const { traffic, notes } = trafficOfRows(state.format, state.taken, { ...options, ...over });
       return {
         format: state.format,
         traffic,

@@ -42,10 +42,15 @@ export const METHODS = {
     }),
     result: v.object({ saved: v.boolean() }),
   },
-  /** Asks for a file and reads it; nothing where the person cancels. */
+  /** Asks for a file to read; nothing where the person cancels. A file that was opened before is let go. */
   openText: {
     params: v.object({ title: v.string(), endings: v.array(v.string()) }),
-    result: v.object({ file: v.optional(v.object({ name: v.string(), text: content })) }),
+    result: v.object({ file: v.optional(v.object({ id: count, name: v.string() })) }),
+  },
+  /** The next part of an opened file's text; after the last one the file is let go. `share` of it is read by then. */
+  readText: {
+    params: v.object({ id: count }),
+    result: v.object({ text: content, share: v.pipe(v.number(), v.minValue(0), v.maxValue(1)), last: v.boolean() }),
   },
 } as const;
 

@@ -3,12 +3,14 @@ import {
   CELL,
   cellState,
   createPlayer,
+  createTraceReader,
   createWorld,
   fixedClock,
   frameJson,
   generateTraffic,
   type PoolEvent,
   scenesOf,
+  type TraceReader,
 } from '../../../src/core/pool';
 import { createAnswers } from '../../../webview/pool/answers';
 import {
@@ -20,6 +22,7 @@ import {
   type Scenario,
   type Shown,
 } from '../../../webview/pool/protocol';
+import { createTraceStore } from '../../../webview/trace-reader';
 
 const world = {
   engine: 'vllm-v1',
@@ -66,13 +69,15 @@ const launch = (over: Partial<Extract<LaunchScenario['traffic'], { kind: 'genera
   clock: { kind: 'fixed', seconds: 0.02 },
 });
 
+const fileOf = (text: string) => ({ id: 1, name: 't.jsonl', text: new Blob([text]) });
+
 /** A worker without the thread: each command to its end. */
-function worker(scenario: Scenario, at = 0) {
+function worker(scenario: Scenario, at = 0, trace?: TraceReader) {
   const answers = createAnswers();
   const ask = (command: Command): Answer => {
     const checked = readToWorker({ id: 1, command });
     expect(checked?.command).toEqual(command);
-    const work = answers.answer(command);
+    const work = answers.answer(command, trace);
     let turn = work.next();
     while (!turn.done) {
       turn = work.next();
@@ -230,10 +235,14 @@ describe('the pool’s worker', () => {
   });
 
   it('says what cannot be run, and answers what it does not know', () => {
-    const trace = { kind: 'trace', name: 'empty.jsonl', text: '', seed: 1, replicas: 1 } as const;
-    expect(worker({ ...launch(), traffic: trace }).loaded).toMatchObject({
+    const traffic = { kind: 'trace', file: fileOf(''), seed: 1, replicas: 1 } as const;
+    expect(worker({ ...launch(), traffic }, 0, createTraceReader()).loaded).toMatchObject({
       type: 'failed',
       error: expect.stringContaining('There is no request to serve'),
+    });
+    expect(worker({ ...launch(), traffic }).loaded).toEqual({
+      type: 'failed',
+      error: 'The trace has not been read.',
     });
     expect(
       worker({ kind: 'scene', scene: 99, figures: { blockSize: 16, prompt: 1, output: 1, maxLength: 9 } }).loaded,
@@ -245,13 +254,37 @@ describe('the pool’s worker', () => {
     expect(readToPage({ kind: 'answer', id: 1, answer: { type: 'shown', index: -1 } })).toBeUndefined();
   });
 
-  it('serves a trace, dealt to the replicas', () => {
+  it('reads a trace once, deals it to the replicas, and stops where something else is wanted', async () => {
     const rows = Array.from(
       { length: 10 },
       (_, i) => `{"timestamp": ${i * 10}, "input_length": 20, "output_length": 5, "hash_ids": [${i}]}`,
     );
-    const trace = { kind: 'trace', name: 't.jsonl', text: rows.join('\n'), seed: 1, replicas: 2 } as const;
-    const { loaded, seek } = worker({ ...launch(), traffic: trace });
+    const file = fileOf(rows.join('\n'));
+    const traffic = { kind: 'trace', file, seed: 1, replicas: 2 } as const;
+    const store = createTraceStore();
+    expect(
+      await store.read(
+        file,
+        () => {},
+        () => false,
+      ),
+    ).toBeUndefined();
+    const shares: number[] = [];
+    const reader = await store.read(
+      file,
+      (share) => shares.push(share),
+      () => true,
+    );
+    expect(shares.at(-1)).toBe(1);
+    expect(
+      await store.read(
+        file,
+        () => expect.fail('It was read again.'),
+        () => true,
+      ),
+    ).toBe(reader);
+    expect(reader?.end({ seed: 2 }).traffic).toEqual(reader?.end().traffic);
+    const { loaded, seek } = worker({ ...launch(), traffic }, 0, reader);
     expect(loaded).toMatchObject({ type: 'loaded', requests: 5 });
     expect(seek(10_000).pictures[0]?.frame.finished).toBe(5);
   });
