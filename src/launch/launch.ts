@@ -163,6 +163,8 @@ export interface Launch {
   readonly usage?: Usage;
   /** A client's command, which stands for a server where the file starts none. */
   readonly client?: 'loads' | 'names';
+  /** How many of it the file starts side by side (`replicas` of a Deployment), each by itself; absent = one, or not said. */
+  readonly copies?: number;
   /** A name for people: the compose service, the container, the script's function. */
   readonly title: string;
   /** The whole launch. */

@@ -67,6 +67,12 @@ type Embedded = (reading: Reading & Collected, ...of: Parameters<Reading['embedd
 /** Reads a part of a text by another form: the list of forms knows which. */
 export type ReadFenced = (reading: Reading, ...of: Parameters<Reading['fenced']>) => void;
 
+/** Launches found by it are started that often. */
+export const inCopies = (reading: Reading, copies: number | undefined): Reading =>
+  copies === undefined || copies <= 1
+    ? reading
+    : { ...reading, found: (launch) => reading.found({ ...launch, copies }) };
+
 export function startReading(
   input: ReadInput,
   engines: readonly LaunchEngine[],

@@ -95,7 +95,7 @@ function fits(plan: Plan): Answer {
   const range = intervalOf(capacity.fits.range, 'requests');
   const text =
     `${numberOf(capacity.fits)} requests at once of ${above ? longest : `${withCommas(prompt)} + ${withCommas(output)}`} tokens` +
-    `${range && ` (estimated: ${range})`}${replicas(plan)}, ${limit(plan)}`;
+    `${range && ` (estimated: ${range})`}${replicas(plan)}, ${limit(plan)}${copies(plan)}`;
   if (plan.starts === false && capacity.fits.value === 0) {
     return { label: 'Fits', tone: 'bad', text: 'nothing' };
   }
@@ -113,6 +113,15 @@ function replicas(plan: Plan): string {
   const count = plan.placement?.replicas ?? 1;
   const all = servedAtOnce(plan);
   return count > 1 && all !== undefined ? ` on each of ${count} replicas (${withCommas(all)} in all)` : '';
+}
+
+/** What the file starts of it beside each other: every other number is of one. */
+function copies(plan: Plan): string {
+  const { copies: count = 1 } = plan.launch;
+  const all = servedAtOnce(plan);
+  return count > 1 && all !== undefined
+    ? `; the ${count} copies that the file starts serve ${withCommas(all * count)} together`
+    : '';
 }
 
 function limit({ capacity }: Plan): string {

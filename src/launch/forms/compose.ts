@@ -4,6 +4,7 @@ import { assemble, elsewhere } from '../assemble';
 import type { LaunchEngine } from '../engines';
 import { readEnvFile } from '../env-file';
 import type { HardwareHint, Insertion, Launch, LaunchOption, TextRange } from '../launch';
+import { inCopies } from '../reading';
 import { readScript } from '../shell/script';
 import { type Mapped, part, rangeOf, unit, unresolvedIn } from '../text/mapped';
 import { gpuCount } from '../words/container';
@@ -43,11 +44,13 @@ export const compose: YamlForm = {
   },
 };
 
-function readService(c: Context, service: Entry): void {
-  const layers = layersOf(c, service.value);
-  if (isOff(layers)) {
+function readService(given: Context, service: Entry): void {
+  const layers = layersOf(given, service.value);
+  const copies = copiesOf(layers);
+  if (copies === 0) {
     return;
   }
+  const c = { ...given, reading: inCopies(given.reading, copies) };
   const image = nearestOf(layers, (l) => scalarOf(l.c, get(l.c.doc, l.node, 'image')));
   const entry = nearestOf(layers, (l) => wordsOf(l.c, get(l.c.doc, l.node, 'entrypoint')));
   const command = nearestOf(layers, (l) => wordsOf(l.c, get(l.c.doc, l.node, 'command')));
@@ -64,8 +67,13 @@ function readService(c: Context, service: Entry): void {
 }
 
 /** `deploy: {replicas: 0}` and `scale: 0`: nothing starts. A profile is started when somebody names it. */
-const isOff = (layers: readonly Layered[]): boolean =>
-  nearestOf(layers, ({ c, node }) => textAt(c.doc, node, 'deploy', 'replicas') ?? textAt(c.doc, node, 'scale')) === '0';
+function copiesOf(layers: readonly Layered[]): number | undefined {
+  const said = nearestOf(
+    layers,
+    ({ c, node }) => textAt(c.doc, node, 'deploy', 'replicas') ?? textAt(c.doc, node, 'scale'),
+  );
+  return /^\d{1,6}$/.test(said ?? '') ? Number(said) : undefined;
+}
 
 /** Read only for a service that starts something. */
 function withMachine(layers: readonly Layered[], found: Found): Found {

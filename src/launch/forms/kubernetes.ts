@@ -1,7 +1,7 @@
 /** Kubernetes: every container that starts an engine, in whatever kind of object it stands. */
 import { isSeq, type Node } from 'yaml';
 import type { Launch } from '../launch';
-import type { Reading } from '../reading';
+import { inCopies, type Reading } from '../reading';
 import type { Mapped } from '../text/mapped';
 import type { Variable } from '../words/variable';
 import type { YamlDocument } from '../yaml/document';
@@ -77,8 +77,9 @@ function groupOf(site: Site): { readonly role: 'leader' | 'worker'; readonly lea
   return { role, leader: site.keys.slice(at + 1).join('/') };
 }
 
-function readSite(doc: YamlDocument, reading: Reading, file: KubernetesFile, site: Site): boolean {
+function readSite(doc: YamlDocument, given: Reading, file: KubernetesFile, site: Site): boolean {
   const object = objectOf(site);
+  const reading = inCopies(given, copiesOf(doc, site));
   if (file.isReplaced(object)) {
     return false;
   }
@@ -122,6 +123,10 @@ function titleOf(doc: YamlDocument, site: Site, object: Node): string {
   const service = site.keys[0] === 'mainContainer' ? site.keys[2] : undefined;
   return service ?? own ?? textAt(doc, object, 'metadata', 'name') ?? 'container';
 }
+
+/** Pods of a Deployment and its kin, sets of a LeaderWorkerSet. */
+const copiesOf = (doc: YamlDocument, site: Site): number | undefined =>
+  site.around.map((map) => numberAt(doc, map, 'replicas')).find((n) => n !== undefined);
 
 /** Pods that make one engine: the size of a set, the nodes of a service. */
 function nodesOf(doc: YamlDocument, site: Site): number | undefined {

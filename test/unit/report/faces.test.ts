@@ -48,6 +48,40 @@ test('requests longer than the engine takes are not said to fit', () => {
   expect(plan({ prompt: '300', output: '250' })).toMatch(/^Fits {4}\d+ requests at once of 300 \+ 250 tokens/);
 });
 
+test.each([
+  [
+    'deploy.yaml',
+    `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: a}
+spec:
+  replicas: 3
+  template:
+    spec:
+      containers:
+        - name: a
+          image: vllm/vllm-openai:v0.28.0
+          args: [--model, Qwen/Qwen3-8B, --max-model-len, "4096", --max-num-seqs, "10"]
+`,
+  ],
+  [
+    'compose.yaml',
+    `services:
+  a:
+    image: vllm/vllm-openai:v0.28.0
+    command: --model Qwen/Qwen3-8B --max-model-len 4096 --max-num-seqs 10
+    deploy: {replicas: 3}
+`,
+  ],
+])('copies that %s starts are told once; every other number is of one', (name, text) => {
+  const [plan] = planText({ text, name }, { flags: { gpu: 'H100-80GB', 'kv-memory': '20GiB' } }).plans;
+  expect(plan?.capacity?.fits.value).toBe(10);
+  expect(plan?.placement?.replicas).toBe(1);
+  const said = textOf(plan as Plan).replace(/\s+/g, ' ');
+  expect(said.match(/copies/g)).toHaveLength(1);
+  expect(said).toContain('; the 3 copies that the file starts serve 30 together');
+});
+
 test('replicas are counted in, and named', () => {
   const placement = { tensor: 2, pipeline: 1, data: 4, context: 1, expert: 1, attentionData: 1, replicas: 4 };
   const text = textOf(aPlan({ placement }));
