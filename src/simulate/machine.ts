@@ -9,7 +9,11 @@ export interface Estimated {
   readonly notes: readonly string[];
 }
 
-/** Seconds a step takes beside reading and computing (scheduler, sampling, launches): a round guess, part of the estimate. */
+/**
+ * Seconds a step takes beside reading and computing (scheduler, sampling, launches): a round guess, part of the estimate.
+ * Published shares differ too much to take one: less than 1 % of the time with one request and 11 to 15 % with 32 (vLLM 0.19,
+ * andyluo7.github.io, 2026-05-14), more than half in the vLLM of 2024 (mlsys.wuklab.io/posts/scheduling_overhead).
+ */
 const OVERHEAD_SECONDS = 0.003;
 
 /** The machine of one GPU, or why it is not known. */

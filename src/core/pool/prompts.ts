@@ -125,9 +125,10 @@ const excerpt = (text: readonly string[], at: number): string =>
     .replaceAll('\t', '⇥');
 
 /**
- * *Estimated* tokens of a text. A rule of thumb, not a tokenizer: byte-pair vocabularies take about four characters of
- * English a token (three in code and numbers, five in plain prose), and between a half and two tokens for a character of
- * scripts that are written without spaces.
+ * *Estimated* tokens of a text. A rule of thumb, not a tokenizer, measured on 18 public texts (prose, code, JSON, YAML,
+ * TypeScript's messages in 13 languages) with the vocabularies o200k_base, cl100k_base and Llama 3's: 2.4 to 5.3 characters
+ * a token, about four in English and code, and 0.6 to 1.5 tokens for a character of scripts that are written without spaces.
+ * The counts are in its test.
  */
 export function estimateTokens(text: string): PromptTokens {
   let dense = 0;
@@ -143,8 +144,8 @@ export function estimateTokens(text: string): PromptTokens {
     }
   }
   return {
-    low: Math.floor(plain / 5 + dense / 2),
-    value: Math.round(plain / 4 + dense),
-    high: Math.ceil(plain / 3 + 2 * dense),
+    low: Math.floor(plain / 5.3 + 0.6 * dense),
+    value: Math.round(plain / 4 + 0.85 * dense),
+    high: Math.ceil(plain / 2.4 + 1.5 * dense),
   };
 }
