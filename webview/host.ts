@@ -54,10 +54,13 @@ export function connectHost(): Host {
   const before = readState(api.getState());
   let page = before?.page;
   let host: HostState | undefined = before;
+  /** What is tried and not answered yet: a reload may come before the answer. */
+  let asked: HostState | undefined;
 
   const write = (): void => {
     if (host) {
-      const { version, file, index, sighting, whatIf } = host;
+      const isAsked = asked?.file === host.file && asked.index === host.index;
+      const { version, file, index, sighting, whatIf } = isAsked && asked ? asked : host;
       api.setState({ version, file, index, ...(sighting && { sighting }), whatIf, ...(page && { page }) });
     }
   };
@@ -98,7 +101,16 @@ export function connectHost(): Host {
     },
     ready: () => api.postMessage({ version: PROTOCOL, type: 'ready' }),
     async ask(method, params, patience = PATIENCE) {
+      const trying = host && method === 'whatIf' ? { ...host, ...(params as Params<'whatIf'>) } : undefined;
+      if (trying) {
+        asked = trying;
+        write();
+      }
       const reply = await request(method, params, patience);
+      if (trying && asked === trying) {
+        asked = undefined;
+        host = host?.file === trying.file && host.index === trying.index ? trying : host;
+      }
       if (!reply.ok) {
         return reply;
       }

@@ -257,12 +257,11 @@ export function startSession(extension: Uri, panel: WebviewPanel, editor: Dashbo
   return {
     follow,
     async resume({ file, index, sighting, whatIf }) {
-      const mine = ++looks;
       try {
         const document = await documentAt(ports, Uri.parse(file, true));
-        if (mine === looks) {
-          at = trying({ document, index, sighting, whatIf }, whatIf);
-        }
+        const kept = await located(ports, { document, index, sighting, whatIf });
+        looks++; // a look at the editor that was begun when the window opened comes to nothing
+        at = trying(kept, whatIf);
       } catch (error) {
         missing = error instanceof Error ? error.message : String(error);
       }

@@ -2,7 +2,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchChromium } from '../../scripts/vscode/chromium.mjs';
-import { PROTOCOL, type View } from '../../src/dashboard/protocol';
+import { PROTOCOL, type View, type WhatIf } from '../../src/dashboard/protocol';
 import { aFinding } from '../unit/editor/aPlan';
 import {
   expectNoBarriers,
@@ -92,6 +92,41 @@ test('a change of the prompt asks the host, and its answer is drawn and kept', a
   expect(await page.evaluate('kept')).toEqual([state]);
   await page.getByRole('button', { name: 'Reset' }).click();
   await expect.poll(async () => (await said(page)).at(-1)).toMatchObject({ id: 4, params: { whatIf: untried } });
+  await page.context().close();
+});
+
+test('what is tried is kept before the host answers, and an answer to an earlier try takes nothing back', async () => {
+  const page = await openPage(viewOf());
+  const state = { version: PROTOCOL, file: 'file:///serve.sh', index: 0, whatIf: untried };
+  await tell(page, { version: PROTOCOL, type: 'show', view: viewOf(), state });
+  const fill = async (name: string, value: string): Promise<void> => {
+    await page.getByRole('textbox', { name }).fill(value);
+    await page.keyboard.press('Enter');
+  };
+  const kept = () => page.evaluate('kept.at(-1)?.whatIf');
+  const asked = async () => (await said(page)).filter(({ method }) => method === 'whatIf');
+  await expect.poll(kept).toEqual({});
+  await fill('Prompt tokens', '1900');
+  expect(await kept()).toEqual({ prompt: '1900' });
+  await fill('Output tokens', '77');
+  const both = { prompt: '1900', output: '77' };
+  expect(await kept()).toEqual(both);
+  const [first, second] = await asked();
+  const reply = (to: unknown, whatIf: WhatIf) =>
+    tell(page, {
+      version: PROTOCOL,
+      type: 'reply',
+      to,
+      ok: true,
+      result: { view: viewOf({}, whatIf), state: { ...state, whatIf } },
+    });
+  await reply(first?.id, { prompt: '1900' });
+  await tell(page, { version: PROTOCOL, type: 'show', view: viewOf({}, { prompt: '1900' }), state });
+  await fill('Max sequences', '9');
+  expect(await kept()).toEqual({ ...both, 'max-sequences': '9' });
+  await reply(second?.id, both);
+  expect((await asked()).at(-1)).toMatchObject({ params: { whatIf: { ...both, 'max-sequences': '9' } } });
+  expect(await kept()).toEqual({ ...both, 'max-sequences': '9' });
   await page.context().close();
 });
 

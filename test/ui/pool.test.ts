@@ -260,6 +260,21 @@ test('step, speed, seed and selection survive a reload: the same picture', async
   await again.context().close();
 });
 
+test('the step at which it plays is kept while it plays', async () => {
+  const page = await openPool();
+  await tell(page, {
+    version: PROTOCOL,
+    type: 'show',
+    view: poolView(),
+    state: { version: PROTOCOL, file: 'file:///a.sh', index: 0, whatIf: untried },
+  });
+  await page.locator('.pool .pool-deck').getByRole('button', { name: 'Play' }).click();
+  const kept = () => page.evaluate('kept.at(-1)?.page?.views.pool.deck.index ?? 0');
+  await expect.poll(kept, { timeout: 10_000 }).toBeGreaterThan(3);
+  expect(await page.getByRole('button', { name: 'Pause' }).count()).toBe(1);
+  await page.context().close();
+});
+
 test('nothing runs while nobody sees it, and one simulation at a time', async () => {
   const page = await openPool();
   await page.evaluate(() => {

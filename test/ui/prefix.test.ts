@@ -87,6 +87,14 @@ test('what was typed survives a reload, and a state of another make does no harm
   }
 });
 
+test('a prompt is kept as it is typed: a reload may come at once', async () => {
+  const state = { version: PROTOCOL, file: 'file:///a.sh', index: 0, whatIf: untried };
+  const page = await openPrefix({ state });
+  await page.getByRole('textbox', { name: 'First prompt' }).fill('one two three');
+  expect(await page.evaluate('kept.at(-1)?.page.views.prefix.prompts[0]')).toBe('one two three');
+  await page.context().close();
+});
+
 test('a launch that is not simulated says why', async () => {
   const page = await openPage(browser, viewOf({ planned: false }));
   await openTab(page, 'Prefix');

@@ -1,5 +1,5 @@
 /** The capacity of one launch: the answer first, then what can be tried, then what it rests on. */
-import type { FactView, FindingView, Params, PlanView } from '../../src/dashboard/protocol';
+import type { FactView, FindingView, Params, PlanView, WhatIf } from '../../src/dashboard/protocol';
 import { addPin } from '../compare/pins';
 import { el } from '../dom';
 import { type Answer, PERSON } from '../host';
@@ -49,8 +49,18 @@ function capacityView(context: ViewContext): DashboardView {
       say(view?.text ?? (answer.ok ? '' : answer.error));
     }
   };
+  /** Tries that wait for their answer. Until the last one has it, the fields are the person's. */
+  let trying = 0;
+  const attempt = async (whatIf: WhatIf): Promise<void> => {
+    trying++;
+    const answer = await host.ask('whatIf', { whatIf });
+    trying--;
+    if (trying === 0) {
+      take(answer);
+    }
+  };
   const controls = controlsPanel({
-    onTry: async (whatIf) => take(await host.ask('whatIf', { whatIf })),
+    onTry: (whatIf) => void attempt(whatIf),
     onApply: async () => take(await host.ask('apply', {})),
     onPin: () => void pinShown(context),
   });
@@ -85,7 +95,9 @@ function capacityView(context: ViewContext): DashboardView {
       sign.textContent = signs[view.headline.tone];
       setText(headline, view.headline.text);
       setText(detail, view.headline.detail);
-      controls.set(view.controls);
+      if (trying === 0) {
+        controls.set(view.controls);
+      }
       facts.replaceChildren(...view.facts.map(factElement));
       facts.hidden = view.facts.length === 0;
       missing.textContent = view.missing ?? '';

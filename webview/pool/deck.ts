@@ -47,6 +47,8 @@ export interface DeckOptions {
 const FADE = 600;
 const MARKED = 12;
 const LISTED = 80;
+/** How often the step at which it plays is kept for a reload, in milliseconds. */
+const KEEP = 500;
 /** Between two summaries read aloud while it plays. */
 const QUIET = 6000;
 
@@ -68,6 +70,7 @@ export function poolDeck({ name, context, share, initial, onLoaded }: DeckOption
   let marks: { at: number; world: number; events: readonly PoolEvent[] }[] = [];
   let settling: ReturnType<typeof setTimeout> | undefined;
   let spoken = 0;
+  let kept = 0;
 
   const client = createPoolClient(mark, {
     onShown: take,
@@ -242,6 +245,10 @@ export function poolDeck({ name, context, share, initial, onLoaded }: DeckOption
     start.index = next.index;
     drawAll();
     settleSoon();
+    if (playing && now - kept > KEEP) {
+      kept = now;
+      context.keep();
+    }
   }
 
   /** What the shown step itself did. */

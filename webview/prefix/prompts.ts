@@ -35,11 +35,9 @@ export function promptsPanel(asker: Asker, { keep, say }: ViewContext, kept: unk
 
   const later = (at: 0 | 1) => (value: string) => {
     texts[at] = value;
+    keep();
     clearTimeout(timer);
-    timer = setTimeout(() => {
-      keep();
-      void refresh();
-    }, PAUSE);
+    timer = setTimeout(() => void refresh(), PAUSE);
   };
   const hint = 'Paste a prompt, or token ids: [9906, 11, …]';
   const fields = [textArea('First prompt', hint, later(0)), textArea('Second prompt', hint, later(1))] as const;

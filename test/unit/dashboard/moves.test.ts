@@ -131,6 +131,19 @@ describe('a panel of an earlier window', () => {
     expect(wordsOf(await rested(await restored(kept)))).toBe('zero in deploy/a.compose.yaml, 2048');
   });
 
+  test('keeps what was tried though the editor is looked at before it is back', async () => {
+    const other = editor.open('/w/other.compose.yaml', compose('other'));
+    await host.plans.of(other as never); // known at once
+    const document = editor.open(A, compose('one'));
+    const panel = editor.newPanel();
+    const back = host.dashboard.restore(panel as never, { ...kept, sighting: { name: '0 one', of: 1 } });
+    await host.dashboard.show(other as never, 0);
+    await back;
+    const page = await pageOf(panel);
+    await host.dashboard.show(document as never, 0);
+    expect(wordsOf(await rested(page))).toBe('one in deploy/a.compose.yaml, 2048');
+  });
+
   test('says so where its file is gone', async () => {
     const page = await restored(kept);
     expect(wordsOf(await rested(page))).toBe(
