@@ -1,6 +1,6 @@
 /** Terms of one GPU's memory and the budget they add up to, for engines that size the pool by what is left free. */
 import { type Explanation, type Figure, figure, type Origin } from '../figure';
-import type { Model } from '../model/model';
+import type { KvLayer, Model } from '../model/model';
 import {
   addEstimates,
   between,
@@ -272,4 +272,15 @@ export function originOfSetting(
         line: setting.line,
       }
     : { kind: 'default', text: otherwise };
+}
+
+/**
+ * Weights of MTP layers on one GPU, which are loaded only to speculate: each about a layer of the model's own (with fewer
+ * experts it is less, with a projection of two hidden states and embeddings of its own more).
+ */
+export function mtpBytes(model: Model, layers: readonly KvLayer[], tensor: number): Estimate {
+  const whole = (of: readonly KvLayer[]) => of.filter((l) => !l.joined).length;
+  const layer = (model.weights?.bytes ?? 0) / Math.max(1, whole(model.layers)) / tensor;
+  const all = layer * whole(layers);
+  return between(0.2 * all, all, 1.6 * all);
 }

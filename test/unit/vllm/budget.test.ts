@@ -199,3 +199,16 @@ it('for every model of the catalogue the ends of a term enclose its value, and a
   expect(wrong).toEqual([]);
   expect(terms.length).toBeGreaterThan(1000);
 });
+
+it('MTP layers are loaded where they speculate, and only there', () => {
+  const weights = (...more: string[]) =>
+    budget('deepseek-ai/DeepSeek-R1', ['--tensor-parallel-size=8', ...more], { gpu: 'H200' }).weights;
+  const [plain, mtp] = [weights(), weights('--spec-method=mtp', '--spec-tokens=1')];
+  const more = (end: 'low' | 'high') => (mtp.figure.range?.[end] ?? 0) - (plain.figure.range?.[end] ?? 0);
+  // deepseek-ai/DeepSeek-V3, README_WEIGHTS.md: 11.5 B unique parameters of the MTP module, in fp8.
+  const held = 11.5e9 / 8;
+  expect(more('low')).toBeLessThan(held);
+  expect(more('high')).toBeGreaterThan(held);
+  expect(mtp.figure.value - plain.figure.value).toBeGreaterThan(0.8 * held);
+  expect([plain.why, mtp.why].map((why) => why.includes('its MTP layers'))).toEqual([false, true]);
+});

@@ -12,7 +12,7 @@ export interface LmdeployRules {
   readonly slabs: boolean;
   /** MLA keeps one vector; before, TurboMind kept both halves. */
   readonly latentOnce: boolean;
-  /** 4 and 8 bits are quantised as they come, with a scale for every token; before, one scale for a layer. */
+  /** 4 and 8 bits are quantised as they come, with a scale for every token; before, 4 stood for 8 bits with one calibrated scale for a layer (InternLM/lmdeploy#22). */
   readonly onlineQuantisation: boolean;
   /** PyTorch rounds each tensor of a block up to this many bytes. */
   readonly alignment: number;

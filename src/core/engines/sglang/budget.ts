@@ -21,6 +21,7 @@ import {
   type Cast,
   estimated,
   gib,
+  mtpBytes,
   nothing,
   orGiven,
   originOfSetting,
@@ -230,10 +231,8 @@ function draftExtra({ c, model }: Input, stage: number): Extra | undefined {
     const estimate = times(between(draft.low, draft.bytes, draft.high), 1 / tensor);
     return { estimate, why: ` and the draft model ${c.draft?.id}`, symbol: ' + draft model' };
   }
-  const layer = (model.weights?.bytes ?? 0) / Math.max(1, c.own.filter((n) => !n.layer.joined).length) / tensor;
-  const heads = c.draftLayers.filter((l) => !l.joined).length;
   return {
-    estimate: times(between(0.2 * layer, layer, 1.6 * layer), heads),
+    estimate: mtpBytes(model, c.draftLayers, tensor),
     why: ' and its MTP layers',
     symbol: ' + MTP layers',
   };

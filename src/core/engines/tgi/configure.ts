@@ -163,7 +163,7 @@ function lengthOf(settings: Settings, rules: TgiRules, model: Model): Length {
 const defaultPrefill = (length: number | undefined, model: Model): number =>
   Math.min(4096, modelLength(model)?.tokens ?? 4096, length === undefined ? 4096 : Math.max(length, 1));
 
-/** Source: launcher/src/main.rs :: ArgumentValidation. */
+/** Source: launcher/src/main.rs :: ArgumentValidation, in 1.x, 2.x and 3.x. */
 function refusals(
   model: Model,
   settings: Settings,
@@ -183,7 +183,9 @@ function refusals(
     [
       input !== undefined && settings.has('max-total-tokens') && input >= (length.tokens ?? Number.POSITIVE_INFINITY),
       'input-not-below-total',
-      `\`max_input_tokens\` must be < \`max_total_tokens\`: ${input} and ${length.tokens}.`,
+      rules.infersLength
+        ? `\`max_input_tokens\`(${input}) must be < \`max_total_tokens\`(${length.tokens})`
+        : `\`max_input_length\` must be < \`max_total_tokens\`: ${input} and ${length.tokens}.`,
       'max-input-tokens',
     ],
     [

@@ -2,6 +2,7 @@
 import type { Model } from '../../model/model';
 import { attentionParameters } from '../../model/parameters';
 import { addEstimates, between, type Estimate, exactly, formatBytes, GiB } from '../../units';
+import { mtpBytes } from '../memory';
 import { loraBytes } from './budget-lora';
 import { isLastStage, type StageInput, type Term, times, whole } from './budget-terms';
 import { transformerLayers } from './configure';
@@ -77,10 +78,27 @@ function absorbed(model: Model, tensor: number): Estimate {
   return times(between(0, 1, 1.5), bytes);
 }
 
-function draftBytes(input: StageInput): Estimate {
-  const { c } = input;
-  const draft = isLastStage(input) ? c.draft?.weights : undefined;
-  return draft ? times(between(draft.low, draft.bytes, draft.high), 1 / c.placement.tensor) : exactly(0);
+interface Draft {
+  readonly bytes: Estimate;
+  readonly what: string;
+}
+
+/** What speculates stands on the last stage: a model of its own, or the checkpoint's MTP layers, which share its embeddings. */
+function draftOf(input: StageInput): Draft | undefined {
+  const { c, model } = input;
+  const { tensor } = c.placement;
+  const weights = c.draft?.weights;
+  if (!isLastStage(input)) {
+    return undefined;
+  }
+  if (weights) {
+    const bytes = times(between(weights.low, weights.bytes, weights.high), 1 / tensor);
+    return { bytes, what: `the draft model ${c.draft?.id}` };
+  }
+  const layers = c.layers.filter((l) => l.draft);
+  return layers.length > 0 && c.speculation.draftModel === undefined && model.mtpLayers.length > 0
+    ? { bytes: mtpBytes(model, layers, tensor), what: 'its MTP layers' }
+    : undefined;
 }
 
 /**
@@ -133,8 +151,8 @@ export function weightsTerm(input: StageInput): Term {
   const plain = between(undivided.low * spread.low, undivided.value * spread.value, undivided.high * spread.high);
   const padded = paddingOf(input);
   const e = between(plain.low * padded.low, plain.value * padded.value, plain.high * padded.high);
-  const draft = draftBytes(input);
-  const loaded = addEstimates(e, besideCheckpoint(input, e.value), draft);
+  const draft = draftOf(input);
+  const loaded = addEstimates(e, besideCheckpoint(input, e.value), draft?.bytes ?? exactly(0));
   const gone = offloaded(input, loaded);
   const lora = loraBytes(input);
   const stay = between(Math.max(0, loaded.low - gone.high), loaded.value - gone.value, loaded.high - gone.low);
@@ -144,7 +162,7 @@ export function weightsTerm(input: StageInput): Term {
       [' × (1 − experts + experts ÷ data parallel)', ` × ${spread.value.toFixed(3)}`, spread.value !== 1],
       [' × padding', ` × ${padded.value}`, padded.value !== 1],
       [` × ${cast?.how}`, ` × ${cast?.factor.toFixed(2)}`, cast !== undefined],
-      [' + draft model', ` + ${formatBytes(draft.value)}`, draft.value > 0],
+      [` + ${draft?.what}`, ` + ${formatBytes(draft?.bytes.value ?? 0)}`, draft !== undefined],
       [' − cpu-offload-gb', ` − ${formatBytes(gone.value)}`, gone.value > 0],
       [
         ' + adapters × rank × (in + out) × 2 of every adapted matrix',
@@ -156,7 +174,7 @@ export function weightsTerm(input: StageInput): Term {
     const why = [
       weights.why,
       cast && `, ${cast.how}`,
-      draft.value > 0 && ` and the draft model ${c.draft?.id}`,
+      draft && ` and ${draft.what}`,
       tensor > 1 && `, over ${tensor} GPUs`,
       spread.value !== 1 && `, experts over ${c.placement.data} data-parallel ranks as well`,
       pipeline > 1 && `, stage ${stage + 1} of ${pipeline}`,
