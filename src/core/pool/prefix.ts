@@ -1,6 +1,5 @@
 // biome-ignore-all lint/style/noNonNullAssertion: typed arrays; every index is in range by construction
-import { runsOfTokens } from './content';
-import { type Traffic, trafficBuilder } from './traffic';
+import type { Traffic } from './traffic';
 
 /** Walks the runs of one request's tokens: its prompt, then its output. */
 export interface RunCursor {
@@ -70,25 +69,4 @@ export function commonPrefix(traffic: Traffic, a: number, aLength: number, b: nu
     advanceRuns(other, both);
   }
   return common;
-}
-
-/** What two prompts have in common, in blocks, and why not more. */
-export interface SharedPrefix {
-  readonly tokens: number;
-  readonly blocks: number;
-  /** Index of the first token that differs; undefined when one prompt is the other's beginning. */
-  readonly differsAt: number | undefined;
-  readonly why: 'whole prompt' | 'differs at the front' | 'shorter than a block' | 'differs inside';
-}
-
-/** A second prompt behind a first one, as an engine with a prefix cache of blocks sees it: its last token is computed. */
-export function sharedPrefix(first: readonly number[], second: readonly number[], blockSize: number): SharedPrefix {
-  const builder = trafficBuilder('two prompts');
-  builder.add({ prompt: runsOfTokens(first), output: 1 });
-  builder.add({ prompt: runsOfTokens(second), output: 1 });
-  const tokens = commonPrefix(builder.build(), 0, first.length, 1, second.length);
-  const blocks = Math.max(0, Math.floor(Math.min(tokens, second.length - 1) / blockSize));
-  const differsAt = tokens < Math.min(first.length, second.length) ? tokens : undefined;
-  const inside = blocks > 0 ? 'differs inside' : tokens === 0 ? 'differs at the front' : 'shorter than a block';
-  return { tokens, blocks, differsAt, why: differsAt === undefined && blocks > 0 ? 'whole prompt' : inside };
 }

@@ -22,7 +22,6 @@ import {
   type Run,
   runsOfTokens,
   sequenceTable,
-  sharedPrefix,
   startReading,
   type Text,
   trafficBuilder,
@@ -134,23 +133,6 @@ describe('the worked numbers', () => {
     for (const blocks of [1000, 1025, 65_537, 100_001, 500_000]) {
       expect(bytesPerBlock(createBlockPool({ blocks })) + 12).toBeLessThanOrEqual(64);
     }
-  });
-});
-
-describe('two prompts', () => {
-  const first = [1, 2, 3, 4, 5, 6, 7, 8, 9];
-  it.each<[string, readonly number[], object]>([
-    ['equal', first, { tokens: 9, blocks: 2, differsAt: undefined, why: 'whole prompt' }],
-    [
-      'one is the other’s beginning',
-      [1, 2, 3, 4],
-      { tokens: 4, blocks: 0, differsAt: undefined, why: 'shorter than a block' },
-    ],
-    ['inside', [1, 2, 3, 4, 5, 0], { tokens: 5, blocks: 1, differsAt: 5, why: 'differs inside' }],
-    ['within the first block', [1, 2, 0, 4, 5], { tokens: 2, blocks: 0, differsAt: 2, why: 'shorter than a block' }],
-    ['at once', [2, 2, 3, 4, 5], { tokens: 0, blocks: 0, differsAt: 0, why: 'differs at the front' }],
-  ])('%s', (_, second, expected) => {
-    expect(sharedPrefix(first, second, 4)).toEqual(expected);
   });
 });
 
