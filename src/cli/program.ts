@@ -1,10 +1,11 @@
 /** The command line's words: what is accepted, and what is said when it is not. */
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { version } from '../../package.json';
-import { parseBytes } from '../core/units';
 import type { Form } from '../launch/launch';
 import type { Overrides } from '../planner';
+import { rate, size, wholeNumber, word } from './arguments';
 import { COMPARE_FORMATS, type CompareOptions, compare } from './compare';
+import { COMPARE_EXAMPLES, EXAMPLES, EXITS, SIMULATE_EXAMPLES, SOLVE_EXAMPLES } from './help';
 import type { ExitCode, Io } from './io';
 import type { FilesAsked } from './plan-files';
 import { FORMATS, type Format, type ReportOptions, report } from './report';
@@ -50,52 +51,6 @@ const FORMS = [
   'hcl',
   'cerebrium',
 ] as const;
-
-const EXITS = `
-Exit status:
-  0  every launch was planned
-  1  some launch could not be planned or simulated, or a file could not be read or holds no launch
-  2  wrong usage
-  3  every launch was planned, but a requirement is not met, or no change reaches the target
-When several apply, 2 comes before 1, and 1 before 3.
-`;
-
-const EXAMPLES = `
-Examples:
-  kv-planner report compose.yaml
-  kv-planner report serve.sh --gpu H100-80GB --gpus 8 --format markdown
-  kv-planner report compose.yaml --require-start --require-concurrency 64
-  echo 'vllm serve Qwen/Qwen3-8B -tp 2' | kv-planner report - --gpu L4
-`;
-
-const SOLVE_EXAMPLES = `
-Examples:
-  kv-planner solve compose.yaml --concurrency 64
-  kv-planner solve serve.sh --concurrency 8 --length 32768 --gpu H100-80GB --gpus 4 --format json
-
-Changes are tried in the text of the file, which stays as it is. Smallest first: limits, share of the card or KV bytes,
-size of a step, block size, longest request, KV dtype, GPUs.
-`;
-
-const COMPARE_EXAMPLES = `
-Examples:
-  kv-planner compare compose.yaml --engines vllm,sglang,tensorrt-llm
-  kv-planner compare serve.sh --engines vllm@0.21,vllm@0.28 --gpu H100-80GB --format json
-
-The launch's options are translated by what they decide (longest request, GPUs, number formats, limits; a memory share
-where both engines mean the same by it); what has no counterpart is listed. The rest are each engine's defaults.
-`;
-
-const SIMULATE_EXAMPLES = `
-Examples:
-  kv-planner simulate compose.yaml
-  kv-planner simulate compose.yaml --requests 5000 --rate 20 --prompt 2000 --output 300
-  kv-planner simulate compose.yaml --turns 6 --think 45 --system 1500 --rate 2
-  kv-planner simulate serve.sh --trace conversation_trace.jsonl.gz --gpu H100-80GB --format json
-
-A trace is JSON lines of Mooncake, CSV of Azure or BurstGPT, ShareGPT conversations or a result of vLLM's benchmark,
-compressed by gzip or not. One replica is simulated. Times are estimated from the bandwidth and speed of the GPU.
-`;
 
 /** Runs one command line; the exit code is the answer. */
 export async function main(args: readonly string[], io: Io): Promise<ExitCode> {
@@ -380,39 +335,4 @@ function flagsOf(raw: Asked): Overrides {
     }
   }
   return flags;
-}
-
-/** No count here is larger: tokens of a request, GPUs, requests. */
-const MOST = 10_000_000;
-
-const wholeNumber =
-  (least: number) =>
-  (text: string): number => {
-    const value = Number(text);
-    if (!/^\d+$/.test(text) || value < least || value > MOST) {
-      throw new InvalidArgumentError(`It must be a whole number from ${least} to ${MOST}.`);
-    }
-    return value;
-  };
-
-function rate(text: string): number {
-  const value = Number(text);
-  if (!/^\d+(\.\d+)?$/.test(text) || value <= 0 || value > MOST) {
-    throw new InvalidArgumentError(`It must be a number above 0, at most ${MOST}.`);
-  }
-  return value;
-}
-
-function word(text: string): string {
-  if (text.trim() === '') {
-    throw new InvalidArgumentError('It must not be empty.');
-  }
-  return text;
-}
-
-function size(text: string): string {
-  if (!parseBytes(text)) {
-    throw new InvalidArgumentError('It must be a size as 58.11GiB or 80GB, or a number of bytes.');
-  }
-  return text;
 }

@@ -1,6 +1,7 @@
 /** What reading a file needs to know of an engine: its option table and the words that start it. */
-import type { StartWords } from '../core/engines/engine';
+
 import type { OptionSpec } from '../core/engines/option';
+import type { StartWords } from '../core/engines/start-words';
 
 export interface LaunchEngine {
   readonly id: string;

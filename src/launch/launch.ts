@@ -1,6 +1,7 @@
 /** A launch: one start of one engine, found in a file, with the place of everything that was read. */
-import type { Setting, Usage } from '../core/engines/engine';
+import type { Setting } from '../core/engines/engine';
 import type { OptionSpec } from '../core/engines/option';
+import type { Usage } from '../core/engines/start-words';
 
 /** UTF-16 offsets into the text as given; end exclusive. */
 export interface TextRange {

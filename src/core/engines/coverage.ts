@@ -23,6 +23,13 @@ export const refused = (code: string, message: string, option?: string): Finding
   fixes: [],
 });
 
+/** Where an engine stores windows as if they were the whole context. */
+export function windowsKeptWhole(layers: readonly KvLayer[], option: string): readonly Finding[] {
+  const windowed = layers.filter((l) => l.window !== undefined).length;
+  const message = `${windowed} of ${layers.length} layers look back on a window only, but keep keys and values of the whole context.`;
+  return windowed > 0 ? [{ code: 'windows-kept-whole', severity: 'information', message, option, fixes: [] }] : [];
+}
+
 /** Refuses a model with a layer that `covers` says no to. */
 export function refuseLayers(model: Model, title: string, covers: (layer: KvLayer) => true | string): void {
   for (const layer of model.layers) {

@@ -1,5 +1,5 @@
 /** A call that starts an engine → its options: keywords, objects of keywords, and what the binding sets itself. */
-import type { PythonCall } from '../../core/engines/engine';
+
 import {
   findOption,
   type OptionReading,
@@ -7,6 +7,7 @@ import {
   type OptionValue,
   readOptionValue,
 } from '../../core/engines/option';
+import type { PythonCall } from '../../core/engines/start-words';
 import type { LaunchEngine } from '../engines';
 import type { Launch, LaunchOption, TextRange } from '../launch';
 import { pythonText } from '../yaml/python';

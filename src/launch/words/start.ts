@@ -1,5 +1,5 @@
 /** A command's words → the engine it starts, through whatever stands before it. */
-import type { StartWords } from '../../core/engines/engine';
+import type { StartWords } from '../../core/engines/start-words';
 import type { LaunchEngine } from '../engines';
 import type { HardwareHint, TextRange } from '../launch';
 import { type Mapped, part, rangeOf } from '../text/mapped';

@@ -1,5 +1,5 @@
 /** The words that start llama.cpp's server in a file. */
-import type { PythonCall, StartWords } from '../engine';
+import type { PythonCall, StartWords } from '../start-words';
 
 /** `enum ggml_type` (ggml/include/ggml.h) by number, as `type_k=8` says it, and by the binding's names. */
 const CACHE_TYPES: Readonly<Record<string, string>> = {

@@ -1,5 +1,6 @@
 /** What else is worth knowing of a launch of LMDeploy. */
 import { addEstimates, between, type Estimate, formatBytes, withCommas } from '../../units';
+import { windowsKeptWhole } from '../coverage';
 import type { Checked, Finding } from '../engine';
 import { forwardTerm } from '../memory';
 import type { LmdeployConfiguration } from './configure';
@@ -81,19 +82,7 @@ function scales({ configuration: c, layout }: Known): readonly Finding[] {
   ];
 }
 
-function windows({ configuration: c }: Known): readonly Finding[] {
-  const windowed = c.layers.filter((l) => l.window !== undefined).length;
-  return windowed > 0
-    ? [
-        say(
-          'windows-kept-whole',
-          'information',
-          `${windowed} of ${c.layers.length} layers look back on a window only, but keep keys and values of the whole context.`,
-          'model',
-        ),
-      ]
-    : [];
-}
+const windows = ({ configuration: c }: Known): readonly Finding[] => windowsKeptWhole(c.layers, 'model');
 
 function slabs({ configuration: c, layout }: Known): readonly Finding[] {
   if (c.backend === 'pytorch' || !c.rules.slabs) {

@@ -1,5 +1,5 @@
 /** The words that start LMDeploy in a file. */
-import type { StartWords } from '../engine';
+import type { StartWords } from '../start-words';
 
 /** `lmdeploy serve api_server MODEL` and its kin. The image's own entry point starts nothing. */
 export const LMDEPLOY_START: StartWords = {

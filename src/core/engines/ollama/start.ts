@@ -1,5 +1,5 @@
 /** The words that start Ollama's server in a file. It takes no options: its settings are environment variables. */
-import type { StartWords } from '../engine';
+import type { StartWords } from '../start-words';
 
 export const OLLAMA_START: StartWords = {
   names: ['ollama'],

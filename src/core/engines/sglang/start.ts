@@ -1,5 +1,5 @@
 /** The words that start SGLang in a file. */
-import type { StartWords } from '../engine';
+import type { StartWords } from '../start-words';
 
 /**
  * `python -m sglang.launch_server --model-path MODEL`, and since 0.5.6 `sglang serve MODEL`. Images start a shell, not

@@ -11,10 +11,11 @@ import {
 } from '../engine';
 import { modelLength } from '../model-length';
 import { anyUnknown, type Settings, settingsOf, valueFindings } from '../settings';
-import { numberLayers, stageOfLayer } from '../stages';
 import { stateElements } from '../state-bytes';
 import { versionOf } from '../version-rules';
 import { dtypeName, headBytes } from './dtypes';
+import { headsRefusal, placementOf } from './placement';
+import { placedLayers, speculationOf } from './speculative';
 import { TRT_VERSIONS, type TrtRules, trtRules } from './versions';
 
 export const TITLE = 'TensorRT-LLM';
@@ -165,91 +166,6 @@ function refuseUncovered(model: Model, settings: Settings, backend: TrtConfigura
   if ((settings.text('kv_cache_type') ?? 'paged') !== 'paged') {
     throw notCovered('Only a paged cache of TensorRT-LLM is planned.', 'kv_cache_type');
   }
-}
-
-function placementOf(settings: Settings): Placement {
-  const tensor = settings.number('tensor_parallel_size') ?? listedGpus(settings) ?? 1;
-  const attentionData = settings.flag('enable_attention_dp') ? tensor : 1;
-  return {
-    tensor,
-    pipeline: settings.number('pipeline_parallel_size') ?? 1,
-    data: 1,
-    context: 1,
-    expert: settings.number('moe_expert_parallel_size') ?? 1,
-    attentionData,
-    // Under attention data parallelism every GPU has requests, and a pool, of its own.
-    replicas: attentionData,
-  };
-}
-
-/** An engine's parallelism is built into it; a config.pbtxt lists its GPUs. */
-const listedGpus = (settings: Settings): number | undefined =>
-  settings
-    .text('gpu_device_ids')
-    ?.split(',')
-    .filter((id) => id.trim() !== '').length || undefined;
-
-function headsRefusal(model: Model, { tensor, attentionData, pipeline }: Placement): Finding | undefined {
-  if (attentionData === 1 && model.attentionHeads % tensor !== 0) {
-    return {
-      code: 'tp-does-not-divide-heads',
-      severity: 'error',
-      option: 'tensor_parallel_size',
-      message: `${model.attentionHeads} attention heads cannot be divided over ${tensor} GPUs.`,
-      fixes: [],
-    };
-  }
-  const { depth } = numberLayers(model);
-  return pipeline > depth
-    ? {
-        code: 'pp-above-layers',
-        severity: 'error',
-        option: 'pipeline_parallel_size',
-        message: `${pipeline} pipeline stages need at least as many layers; the model has ${depth}.`,
-        fixes: [],
-      }
-    : undefined;
-}
-
-interface Speculation {
-  readonly tokens: number;
-  readonly heads: number;
-}
-
-/** Source: llm_args.py :: MTPDecodingConfig, EagleDecodingConfig and their kin. */
-function speculationOf(settings: Settings): Speculation {
-  const config = settings.object('speculative_config');
-  const heads = config?.decoding_type === 'MTP' ? numberIn(config, 'num_nextn_predict_layers', 1) : 0;
-  return { heads, tokens: config ? Math.max(heads, numberIn(config, 'max_draft_len', 0)) : 0 };
-}
-
-const numberIn = (object: Readonly<Record<string, unknown>>, key: string, otherwise: number): number => {
-  const value = object[key];
-  return typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= 64 ? value : otherwise;
-};
-
-export function draftModel(all: readonly Setting[]): string | undefined {
-  const config = settingsOf(all).object('speculative_config');
-  const named = config?.speculative_model_dir ?? config?.speculative_model;
-  return typeof named === 'string' ? named : undefined;
-}
-
-function placedLayers(
-  model: Model,
-  draft: Model | undefined,
-  { pipeline }: Placement,
-  { heads }: Speculation,
-): { readonly layers: readonly KvLayer[]; readonly stageOf: readonly number[] } {
-  const { layers, depth } = numberLayers(model);
-  const stage = stageOfLayer(depth, pipeline);
-  const guessing = [
-    ...Array.from({ length: heads }, () => model.mtpLayers).flat(),
-    ...(draft ? numberLayers(draft).layers.map(({ layer }): KvLayer => ({ ...layer, draft: true })) : []),
-  ];
-  return {
-    layers: [...layers.map((l) => l.layer), ...guessing],
-    stageOf: [...layers.map((l) => stage(l.at)), ...guessing.map(() => pipeline - 1)],
-  };
 }
 
 function storedDtype(model: Model, settings: Settings): TrtConfiguration['stored'] {

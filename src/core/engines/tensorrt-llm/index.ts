@@ -2,10 +2,11 @@
 import type { Engine } from '../engine';
 import { budgetOf } from './budget';
 import { checksOf } from './checks';
-import { configure, draftModel, TITLE, type TrtConfiguration } from './configure';
+import { configure, TITLE, type TrtConfiguration } from './configure';
 import { layoutOf } from './layout';
 import { TENSORRT_LLM_OPTIONS } from './options';
 import { poolOf } from './pool';
+import { draftModel } from './speculative';
 import { TENSORRT_LLM_START } from './start';
 import { verdictOf } from './verdict';
 import { TRT_VERSIONS } from './versions';

@@ -1,5 +1,5 @@
 /** The words that start TensorRT-LLM in a file. */
-import type { StartWords } from '../engine';
+import type { StartWords } from '../start-words';
 
 /**
  * `trtllm-serve MODEL` and `trtllm-serve serve MODEL`. NVIDIA's images start nothing by themselves.

@@ -1,5 +1,6 @@
 /** What else is worth knowing of a launch of TGI. */
 import { formatBytes, withCommas } from '../../units';
+import { windowsKeptWhole } from '../coverage';
 import type { Checked, Finding } from '../engine';
 import { settingsOf } from '../settings';
 import { warmupBytes } from './budget';
@@ -120,19 +121,7 @@ function uncompressed({ configuration: c, asked }: Known): readonly Finding[] {
   ];
 }
 
-function windows({ configuration: c }: Known): readonly Finding[] {
-  const windowed = c.layers.filter((l) => l.window !== undefined).length;
-  return windowed > 0
-    ? [
-        say(
-          'windows-kept-whole',
-          'information',
-          `${windowed} of ${c.layers.length} layers look back on a window only, but keep keys and values of the whole context.`,
-          'model-id',
-        ),
-      ]
-    : [];
-}
+const windows = ({ configuration: c }: Known): readonly Finding[] => windowsKeptWhole(c.layers, 'model-id');
 
 function replicated({ configuration: c }: Known): readonly Finding[] {
   const { tensor } = c.placement;

@@ -1,5 +1,5 @@
 /** The words that start Text Generation Inference in a file. */
-import type { StartWords } from '../engine';
+import type { StartWords } from '../start-words';
 
 /** The images start the launcher; all of it may come from the environment. */
 export const TGI_START: StartWords = {

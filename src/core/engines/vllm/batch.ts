@@ -1,6 +1,7 @@
 /** Default batch limits. Source: vLLM 0.28, engine/arg_utils.py :: get_batch_defaults, usage/usage_lib.py :: UsageContext. */
 import { GiB } from '../../units';
-import type { Hardware, Usage } from '../engine';
+import type { Hardware } from '../engine';
+import type { Usage } from '../start-words';
 import type { Settings } from './settings';
 import type { VllmRules } from './versions';
 

@@ -1,14 +1,8 @@
 /** Written options + defaults of the version and the hardware → one configuration. */
 import type { KvLayer, Model } from '../../model/model';
 import { GiB } from '../../units';
-import {
-  type Configuration,
-  type ConfigureInput,
-  EngineRefusal,
-  type Hardware,
-  type Setting,
-  type Usage,
-} from '../engine';
+import { type Configuration, type ConfigureInput, EngineRefusal, type Hardware, type Setting } from '../engine';
+import type { Usage } from '../start-words';
 import { type BlockSize, baseBlockSize, isLatent, layerDtypes, type StoredDtype, storedDtype } from './backend';
 import { type BatchDefaults, batchDefaults, usesChunkedPrefill } from './batch';
 import { v1TakesFormat } from './kv-formats';

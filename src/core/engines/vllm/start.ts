@@ -1,5 +1,5 @@
 /** The words that start vLLM in a file, and the version an image's tag names. */
-import type { StartWords } from '../engine';
+import type { StartWords } from '../start-words';
 
 /** Builds of the server image whose name goes on after `vllm`: mirrors, other devices, vendors' own builds. */
 const DEVICES =
