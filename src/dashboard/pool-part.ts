@@ -3,20 +3,28 @@ import type { KvLayer } from '../core/model/model';
 import type { Plan } from '../planner';
 import { clean } from '../report/document';
 import { machineOf } from '../simulate/machine';
+import { reuseOf } from '../simulate/reuse';
 import { contiguousOf, worldOf } from '../simulate/world';
 import type { BenchShape, PoolPart } from './protocol';
 
 export function poolPart(plan: Plan): PoolPart {
   const made = worldOf(plan);
-  const { kv, capacity, placement, engine, workload } = plan;
+  const { kv, capacity, placement, workload } = plan;
   if ('reason' in made || !kv || !capacity) {
     const text = 'reason' in made ? made.reason : 'It could not be planned.';
-    return { kind: 'reason', text: clean(text), ...blockFigures(plan) };
+    const { rules, why } = reuseOf(plan);
+    return {
+      kind: 'reason',
+      text: clean(text),
+      engine: titled(plan),
+      reuse: { rules, why: clean(why) },
+      ...blockFigures(plan),
+    };
   }
   const speed = machineOf(plan);
   return {
     kind: 'world',
-    engine: `${engine.title} ${engine.version.text}`,
+    engine: titled(plan),
     world: made.options,
     contiguous: contiguousOf(plan, made.options),
     ...('machine' in speed ? { machine: speed.machine, stages: speed.stages } : { stages: 1 }),
@@ -30,6 +38,8 @@ export function poolPart(plan: Plan): PoolPart {
     notes: [...made.notes, ...('reason' in speed ? [speed.reason] : speed.notes)].map(clean),
   };
 }
+
+const titled = ({ engine }: Plan): string => `${engine.title} ${engine.version.text}`;
 
 /** Sizes of blocks and requests where nothing is simulated: the scheduler is not known, or how many blocks there are. */
 function blockFigures({ kv, workload }: Plan): Pick<Extract<PoolPart, { kind: 'reason' }>, 'figures'> {

@@ -1,5 +1,5 @@
 /** What the bench runs in a browser: one frame of a large pool, from the arrays that the worker sends to the canvas. */
-import { createPlayer, createWorld, fixedClock, generateTraffic } from '../../src/core/pool';
+import { createPlayer, createWorld, fixedClock, generateTraffic, sharesOf } from '../../src/core/pool';
 import { scenarioOf } from '../../webview/pool/choices';
 import { poolDeck } from '../../webview/pool/deck';
 import { type PoolPanel, poolPanel } from '../../webview/pool/panel';
@@ -32,6 +32,7 @@ function picturesOf(blocks: number): { panel: PoolPanel; pictures: Picture[] } {
     const { meta, owner, logical } = player.view;
     return {
       frame: player.frame(),
+      shares: sharesOf(player.frame(), blocks * 16),
       counts: new Uint32Array(9),
       meta: meta.slice(),
       owner: owner.slice(),
@@ -44,7 +45,6 @@ function picturesOf(blocks: number): { panel: PoolPanel; pictures: Picture[] } {
     cells: blocks,
     deviceCells: blocks,
     cellTokens: 16,
-    tokens: blocks * 16,
   };
   const panel = poolPanel(loaded, { share: 1, cells: blocks }, { onPoint() {}, onPick() {} });
   document.body.replaceChildren(panel.element);

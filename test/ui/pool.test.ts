@@ -342,15 +342,22 @@ test('half a million blocks: a map of counts that can be zoomed into', async () 
   await page.context().close();
 });
 
+const reason = (text: string): PoolPart => ({
+  kind: 'reason',
+  text,
+  engine: 'TGI 3.3',
+  reuse: { rules: { kind: 'tokens' }, why: '' },
+});
+
 test('a launch that is not simulated says why, and the pool comes back when it is', async () => {
-  const page = await openPage(browser, poolView({ kind: 'reason', text: 'The scheduler of TGI is not simulated.' }));
+  const page = await openPage(browser, poolView(reason('The scheduler of TGI is not simulated.')));
   await openTab(page, 'Pool');
   await page.getByText('There is no pool to show. The scheduler of TGI is not simulated.').waitFor();
   await tell(page, { version: PROTOCOL, type: 'show', view: poolView() });
   await page.locator('.pool-deck[data-step]').waitFor();
   await button(page, 'Play').click();
   await expect.poll(() => stepOf(page)).toBeGreaterThan(3);
-  await tell(page, { version: PROTOCOL, type: 'show', view: poolView({ kind: 'reason', text: 'Not now.' }) });
+  await tell(page, { version: PROTOCOL, type: 'show', view: poolView(reason('Not now.')) });
   await page.getByText('There is no pool to show. Not now.').waitFor();
   const hidden = page.locator('.pool .pool-deck');
   const at = await hidden.getAttribute('data-step');

@@ -1,5 +1,5 @@
 /** The worker's side of the protocol, apart from how messages travel: one scenario alive at a time. */
-import { cellInfo, type Player, type TraceReader } from '../../src/core/pool';
+import { cellInfo, type Player, sharesOf, type TraceReader } from '../../src/core/pool';
 import type { AboutRequest, Answer, Command, Passed, Picture, Scenario } from './protocol';
 import { stagedOf } from './scenario';
 import { createStage, type Stage } from './stage';
@@ -29,7 +29,6 @@ export function createAnswers(): Answers {
         cells: view.cells,
         deviceCells: view.deviceCells,
         cellTokens: view.cellTokens,
-        tokens: world.scheduler.space().total,
       })),
       requests: spec.traffic.count,
       notes: [...notes],
@@ -119,9 +118,10 @@ function shownOf(stage: Stage, passed: Passed[], asked: { selected: number; buff
   };
 }
 
-function pictureOf({ frame, view, counts }: Player, spare: ArrayBuffer[]): Picture {
+function pictureOf({ frame, view, counts, world }: Player, spare: ArrayBuffer[]): Picture {
   return {
     frame: frame(),
+    shares: sharesOf(frame(), world.scheduler.space().total),
     counts: counts.slice(),
     meta: copyOf(view.meta, spare),
     owner: copyOf(view.owner, spare),

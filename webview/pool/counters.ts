@@ -1,5 +1,5 @@
 /** What is counted under each world while it runs, and the same as a table. */
-import type { Frame } from '../../src/core/pool';
+import type { Frame, RoomShares } from '../../src/core/pool';
 import { withCommas } from '../../src/core/units';
 import { el, textTable } from '../dom';
 import type { LoadedWorld } from './panel';
@@ -9,8 +9,8 @@ import { STATE_NAMES, STATES, statesOf } from './words';
 interface Counter {
   readonly label: string;
   readonly value: (frame: Frame) => number;
-  /** Tokens: with their share of the room. */
-  readonly ofRoom?: boolean;
+  /** Tokens: what part of the room they are. */
+  readonly share?: keyof RoomShares;
 }
 
 const REQUESTS: readonly Counter[] = [
@@ -18,15 +18,20 @@ const REQUESTS: readonly Counter[] = [
   { label: 'Running', value: ({ running }) => running },
   { label: 'Waiting', value: ({ waiting }) => waiting },
 ];
-const HELD: Counter = { label: 'Tokens held', value: ({ held }) => held, ofRoom: true };
+const HELD: Counter = { label: 'Tokens held', value: ({ held }) => held, share: 'held' };
 const PAGED: readonly Counter[] = [
-  { label: 'Cached, nobody’s', value: ({ cached }) => cached, ofRoom: true },
-  { label: 'Waste: block tails', value: ({ waste }) => waste.tail, ofRoom: true },
+  { label: 'Cached, nobody’s', value: ({ cached }) => cached, share: 'cached' },
+  { label: 'Waste: block tails', value: ({ waste }) => waste.tail, share: 'tail' },
 ];
+const RESERVED: Counter = {
+  label: 'Waste: reserved',
+  value: ({ waste }) => waste.reservation,
+  share: 'reservation',
+};
 const SLABS: readonly Counter[] = [
-  { label: 'Waste: reserved', value: ({ waste }) => waste.reservation, ofRoom: true },
-  { label: 'Waste: never used', value: ({ waste }) => waste.internal, ofRoom: true },
-  { label: 'Waste: too small', value: ({ waste }) => waste.external, ofRoom: true },
+  RESERVED,
+  { label: 'Waste: never used', value: ({ waste }) => waste.internal, share: 'internal' },
+  { label: 'Waste: too small', value: ({ waste }) => waste.external, share: 'external' },
 ];
 
 const countersOf = ({ engine }: LoadedWorld): readonly Counter[] => {
@@ -34,7 +39,7 @@ const countersOf = ({ engine }: LoadedWorld): readonly Counter[] => {
     case 'contiguous':
       return [...REQUESTS, HELD, ...SLABS];
     case 'llama.cpp':
-      return [...REQUESTS, HELD, { label: 'Waste: reserved', value: ({ waste }) => waste.reservation, ofRoom: true }];
+      return [...REQUESTS, HELD, RESERVED];
     case 'vllm-v0':
       return [...REQUESTS, HELD, ...PAGED.slice(1)];
     default:
@@ -44,7 +49,7 @@ const countersOf = ({ engine }: LoadedWorld): readonly Counter[] => {
 
 export interface Counters {
   readonly element: HTMLElement;
-  draw(frame: Frame): void;
+  draw(picture: Picture): void;
 }
 
 export function counters(world: LoadedWorld): Counters {
@@ -56,11 +61,10 @@ export function counters(world: LoadedWorld): Counters {
   });
   return {
     element: el('dl', { class: 'counts' }, ...rows.map(({ box }) => box)),
-    draw(frame) {
+    draw({ frame, shares }) {
       for (const { counter, value, share } of rows) {
-        const count = counter.value(frame);
-        setText(value, withCommas(Math.round(count)));
-        setText(share, counter.ofRoom && world.tokens > 0 ? `${((100 * count) / world.tokens).toFixed(1)} %` : '');
+        setText(value, withCommas(Math.round(counter.value(frame))));
+        setText(share, counter.share ? `${(100 * shares[counter.share]).toFixed(1)} %` : '');
       }
     },
   };

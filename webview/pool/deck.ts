@@ -277,8 +277,8 @@ export function poolDeck({ name, context, share, initial, onLoaded }: DeckOption
 
   function drawAll(): void {
     drawPanels();
-    shown?.pictures.forEach(({ frame }, i) => {
-      counted[i]?.draw(frame);
+    shown?.pictures.forEach((picture, i) => {
+      counted[i]?.draw(picture);
     });
     events.draw(log, loaded?.worlds ?? [], controls.playing());
     drawRequest();

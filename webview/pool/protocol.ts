@@ -3,7 +3,7 @@
  * pictures travel as buffers that are handed over and handed back. Both sides check what they get.
  */
 import * as v from 'valibot';
-import type { CellInfo, Frame, PoolEvent, WorldOptions } from '../../src/core/pool';
+import type { CellInfo, Frame, PoolEvent, RoomShares, WorldOptions } from '../../src/core/pool';
 
 const whole = v.pipe(v.number(), v.integer());
 const count = v.pipe(whole, v.minValue(0), v.maxValue(2 ** 31 - 1));
@@ -103,6 +103,8 @@ const picture = v.object({
   frame: v.custom<Frame>(
     (value) => typeof value === 'object' && value !== null && 'index' in value && 'events' in value,
   ),
+  /** Of the world's room. */
+  shares: v.custom<RoomShares>((value) => typeof value === 'object' && value !== null && 'held' in value),
   /** Cells by state. */
   counts: v.instance(Uint32Array),
   meta: int32,
@@ -150,8 +152,6 @@ const loaded = v.object({
       cells: count,
       deviceCells: count,
       cellTokens: count,
-      /** Room for tokens on the device. */
-      tokens: v.number(),
     }),
   ),
   requests: count,

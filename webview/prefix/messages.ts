@@ -1,9 +1,9 @@
 /** What the page asks of its worker for prefixes, and gets. */
 
-import type { Machine, PromptReuse, PromptSizes, TrafficReuse, WorldOptions } from '../../src/core/pool';
+import type { Machine, PairReuse, PairRules, PromptPair, TrafficReuse, WorldOptions } from '../../src/core/pool';
 import type { TraceFile } from '../trace-reader';
 
-/** The launch's rules: what every question is asked of. */
+/** The rules of a launch that is simulated. */
 export interface Rules {
   readonly world: WorldOptions;
   readonly machine?: Machine;
@@ -34,11 +34,11 @@ export type TrafficAsked = Pace &
   );
 
 export type Question =
-  | { readonly kind: 'prompts'; readonly rules: Rules; readonly sizes: readonly PromptSizes[] }
+  | { readonly kind: 'prompts'; readonly rules: PairRules; readonly pair: PromptPair }
   | { readonly kind: 'traffic'; readonly rules: Rules; readonly traffic: TrafficAsked };
 
 export type ReplyTo<Q extends Question> = Q extends { kind: 'prompts' }
-  ? readonly PromptReuse[]
+  ? PairReuse
   : TrafficReuse & { readonly notes: readonly string[] };
 
 /** `id` is the question's. `share`: so much of its trace has been read; the answer comes later. */

@@ -1,24 +1,15 @@
 /** Two prompts, pasted: how much of the second is found, where they part, and what to do about it. */
-import {
-  type BreakReason,
-  comparePrompts,
-  type PromptPair,
-  type PromptReuse,
-  type PromptSizes,
-} from '../../src/core/pool';
+import { type BreakReason, comparePrompts, type PairReuse, type PairRules, type PromptPair } from '../../src/core/pool';
 import type { PoolPart } from '../../src/dashboard/protocol';
 import { el, textTable } from '../dom';
 import { textArea } from '../ui/toolkit';
 import type { ViewContext } from '../view';
 import type { Asker } from './ask';
-import type { Rules } from './messages';
-import { n, seconds, tokens } from './words';
-
-type World = Extract<PoolPart, { kind: 'world' }>;
+import { n, seconds, tokens, wholePercent } from './words';
 
 export interface Panel {
   readonly element: HTMLElement;
-  draw(rules: Rules, pool: World): void;
+  draw(pool: PoolPart): void;
   state(): unknown;
 }
 
@@ -29,7 +20,7 @@ const KEPT = 20_000;
 
 export function promptsPanel(asker: Asker, { keep, say }: ViewContext, kept: unknown): Panel {
   const texts = readTexts(kept);
-  let now: { readonly rules: Rules; readonly pool: World } | undefined;
+  let now: PoolPart | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const answer = el('div', { role: 'status' });
 
@@ -43,14 +34,15 @@ export function promptsPanel(asker: Asker, { keep, say }: ViewContext, kept: unk
   const fields = [textArea('First prompt', hint, later(0)), textArea('Second prompt', hint, later(1))] as const;
   const refresh = async (): Promise<void> => {
     if (!now || texts[0] === '' || texts[1] === '') {
-      answer.replaceChildren(el('p', { class: 'caption' }, 'Nothing is sent anywhere: the texts stay on this page.'));
+      const own = el('p', { class: 'caption' }, 'Nothing is sent anywhere: the texts stay on this page.');
+      answer.replaceChildren(own, ...(now?.kind === 'reason' ? [el('p', { class: 'note' }, now.reuse.why)] : []));
       return;
     }
     const pair = comparePrompts(texts[0], texts[1]);
     try {
-      const found = await asker.ask({ kind: 'prompts', rules: now.rules, sizes: sizesOf(pair) });
-      if (found) {
-        answer.replaceChildren(...answerElements(pair, found, now.pool));
+      const reuse = await asker.ask({ kind: 'prompts', rules: rulesOf(now), pair });
+      if (reuse) {
+        answer.replaceChildren(...answerElements(pair, reuse, now));
       }
     } catch (error) {
       say(error instanceof Error ? error.message : String(error));
@@ -65,8 +57,8 @@ export function promptsPanel(asker: Asker, { keep, say }: ViewContext, kept: unk
       el('div', { class: 'pair' }, fields[0].element, fields[1].element),
       answer,
     ),
-    draw(rules, pool) {
-      now = { rules, pool };
+    draw(pool) {
+      now = pool;
       fields.forEach((field, i) => {
         field.set(texts[i as 0 | 1], false);
       });
@@ -81,53 +73,59 @@ function readTexts(kept: unknown): [string, string] {
   return [typeof first === 'string' ? first : '', typeof second === 'string' ? second : ''];
 }
 
-/** The middle of the estimate, its low end and its high end; one size where they are exact. */
-function sizesOf({ exact, first, second, shared }: PromptPair): PromptSizes[] {
-  const at = (end: 'value' | 'low' | 'high'): PromptSizes => ({
-    first: Math.max(1, first[end]),
-    second: Math.max(1, second[end]),
-    shared: shared[end],
-  });
-  return exact ? [at('value')] : [at('value'), at('low'), at('high')];
-}
+const rulesOf = (pool: PoolPart): PairRules =>
+  pool.kind === 'reason'
+    ? pool.reuse.rules
+    : { kind: 'world', world: pool.world, machine: pool.machine, blockSize: pool.blockSize };
 
-function answerElements(pair: PromptPair, found: readonly PromptReuse[], pool: World): HTMLElement[] {
-  const [middle, low = middle, high = middle] = found;
-  if (!middle || !low || !high) {
-    return [];
+function answerElements(pair: PromptPair, reuse: PairReuse, pool: PoolPart): HTMLElement[] {
+  const { found, refused, saved } = reuse;
+  if (refused !== undefined) {
+    return [el('p', { class: 'missing' }, `The engine refuses one of them: ${refused}.`)];
   }
-  if (middle.refused) {
-    return [el('p', { class: 'missing' }, `The engine refuses one of them: ${middle.refused}.`)];
-  }
-  const hit = { value: middle.hitTokens, low: low.hitTokens, high: high.hitTokens };
-  const whole = Math.max(1, pair.second.value);
-  const saved =
-    middle.savedSeconds === undefined
+  const rules = rulesOf(pool);
+  const blockSize = 'blockSize' in rules ? rules.blockSize : 1;
+  const time =
+    saved === undefined
       ? 'not known: the speed of the GPU is not'
-      : `estimated ${seconds(low.savedSeconds ?? 0)}${low === high ? '' : ` to ${seconds(high.savedSeconds ?? 0)}`}`;
+      : `estimated ${seconds(saved.low)}${saved.low === saved.high ? '' : ` to ${seconds(saved.high)}`}`;
   const rows: [string, string][] = [
-    ['Shared at the front', `${tokens(pair.shared)} of ${tokens(pair.second)} tokens`],
-    [`Found by ${pool.engine}`, `${tokens(hit)} tokens${blocksWords(hit, pool.blockSize)}`],
-    ['Time to first token saved', saved],
+    [
+      'Shared at the front',
+      `${tokens(pair.shared)} of ${tokens(pair.second)} tokens${blocksWords(reuse.sharedBlocks, blockSize)}`,
+    ],
+    [
+      `Found by ${pool.engine}`,
+      found ? `${tokens(found)} tokens${blocksWords(found.blocks, blockSize)}` : 'not said: see below',
+    ],
+    ...(pool.kind === 'world' ? [['Time to first token saved', time] as [string, string]] : []),
     ['They part', placeWords(pair)],
   ];
   return [
-    el('p', { class: 'answer' }, headline(pair, hit.value, whole)),
-    shareBar(hit.value / whole, pair.shared.value / whole),
+    el('p', { class: 'answer' }, headline(pair, reuse)),
+    shareBar(found?.share ?? 0, reuse.sharedShare),
     textTable('What the two prompts share', [], rows),
-    el('p', { class: 'advice' }, adviceOf(pair, hit.value, pool)),
+    ...(pool.kind === 'reason' ? [el('p', { class: 'note' }, pool.reuse.why)] : []),
+    el('p', { class: 'advice' }, adviceOf(pair, reuse, blockSize)),
   ];
 }
 
-const headline = (pair: PromptPair, hit: number, whole: number): string =>
-  hit === 0
-    ? 'Nothing of the second prompt is found.'
-    : `${pair.exact ? '' : 'About '}${n((100 * hit) / whole)} % of the second prompt is found.`;
+function headline({ exact }: PromptPair, { found, sharedShare }: PairReuse): string {
+  const about = exact ? '' : 'About ';
+  if (found) {
+    return found.value === 0
+      ? 'Nothing of the second prompt is found.'
+      : `${about}${wholePercent(found.share)} of the second prompt is found.`;
+  }
+  return sharedShare === 0
+    ? 'The two prompts share nothing at the front.'
+    : `${about}${wholePercent(sharedShare)} of the second prompt is in the first.`;
+}
 
-const blocksWords = (hit: { readonly low: number; readonly high: number }, blockSize: number): string => {
-  const [low, high] = [Math.floor(hit.low / blockSize), Math.floor(hit.high / blockSize)];
-  return blockSize <= 1 ? '' : `: ${low === high ? n(low) : `${n(low)} to ${n(high)}`} blocks of ${n(blockSize)}`;
-};
+const blocksWords = (blocks: PairReuse['sharedBlocks'], blockSize: number): string =>
+  !blocks || blockSize <= 1
+    ? ''
+    : `: ${blocks.low === blocks.high ? n(blocks.low) : `${n(blocks.low)} to ${n(blocks.high)}`} ${blocks.high === 1 ? 'block' : 'blocks'} of ${n(blockSize)}`;
 
 /** Found, alike but not found, and the rest. */
 function shareBar(found: number, shared: number): HTMLElement {
@@ -161,9 +159,9 @@ function placeWords({ at, exact }: PromptPair): string {
   return at.reason === 'never' ? KINDS.never : `${KINDS[at.reason]}${place}${words}`;
 }
 
-function adviceOf({ at, shared, second }: PromptPair, hit: number, pool: World): string {
-  const early = shared.value < second.value / 2;
-  if (hit === 0 && shared.value >= pool.blockSize * 2) {
+function adviceOf({ at, shared }: PromptPair, { found, sharedShare }: PairReuse, blockSize: number): string {
+  const early = sharedShare < 0.5;
+  if (found?.value === 0 && shared.value >= blockSize * 2) {
     return 'They begin alike, but this launch keeps nothing: its prefix cache is off, or its pool is too small for one prompt.';
   }
   switch (at.reason) {

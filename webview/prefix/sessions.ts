@@ -8,7 +8,6 @@ import { button, type Field, numberField } from '../ui/toolkit';
 import type { ViewContext } from '../view';
 import type { Asker } from './ask';
 import type { ReplyTo, Rules, TrafficAsked } from './messages';
-import type { Panel } from './prompts';
 import { ADVICE, n, percent, REASONS, seconds } from './words';
 
 const KEYS = ['requests', 'turns', 'think', 'system', 'rate'] as const;
@@ -27,9 +26,15 @@ const LEAST: Readonly<Record<Key, 0 | 1>> = { requests: 1, turns: 1, think: 0, s
 const MOST: Readonly<Record<Key, number>> = { requests: 20_000, turns: 1000, think: 1e6, system: 1e7, rate: 1e6 };
 const SEED = 1;
 
+interface SessionsPanel {
+  readonly element: HTMLElement;
+  draw(rules: Rules, lengths: { readonly prompt: number; readonly output: number }): void;
+  state(): unknown;
+}
+
 type Served = ReplyTo<{ kind: 'traffic'; rules: Rules; traffic: TrafficAsked }>;
 
-export function sessionsPanel(asker: Asker, context: ViewContext, kept: unknown): Panel {
+export function sessionsPanel(asker: Asker, context: ViewContext, kept: unknown): SessionsPanel {
   const { keep } = context;
   const values = readValues(kept);
   let now: { readonly rules: Rules; readonly prompt: number; readonly output: number } | undefined;

@@ -1,12 +1,14 @@
 /** What prompts share: of two that are pasted, and of conversations or a trace. */
 import './view.css';
-import type { PlanView } from '../../src/dashboard/protocol';
+import type { PoolPart } from '../../src/dashboard/protocol';
 import { el } from '../dom';
 import type { DashboardView, ViewContext, ViewMaker } from '../view';
 import { createAsker } from './ask';
 import type { Rules } from './messages';
 import { promptsPanel } from './prompts';
 import { sessionsPanel } from './sessions';
+
+type Simulated = Extract<PoolPart, { kind: 'world' }>;
 
 export const prefixTab: ViewMaker = { id: 'prefix', title: 'Prefix', make: prefixView };
 
@@ -26,17 +28,17 @@ function prefixView(context: ViewContext, kept: unknown): DashboardView {
       'A prefix cache keeps the blocks of earlier prompts: a prompt that begins alike is not computed again.',
     ),
   );
-  const body = el('div', {}, prompts.element, sessions.element);
   return {
-    element: el('div', { class: 'prefix' }, head, missing, body),
+    element: el('div', { class: 'prefix' }, head, prompts.element, sessions.element, missing),
     draw(view) {
-      const rules = rulesOf(view);
-      missing.hidden = rules !== undefined;
-      missing.textContent = view.pool.kind === 'reason' ? view.pool.text : '';
-      body.hidden = rules === undefined;
-      if (rules && view.pool.kind === 'world') {
-        prompts.draw(rules, view.pool);
-        sessions.draw(rules, view.pool);
+      const { pool } = view;
+      prompts.draw(pool);
+      sessions.element.hidden = pool.kind === 'reason';
+      missing.hidden = pool.kind === 'world';
+      if (pool.kind === 'world') {
+        sessions.draw(rulesOf(pool), pool);
+      } else {
+        missing.textContent = `${pool.text} What conversations find depends on who comes and goes when, so it is not said here.`;
       }
     },
     redraw() {},
@@ -49,8 +51,4 @@ function prefixView(context: ViewContext, kept: unknown): DashboardView {
   };
 }
 
-function rulesOf({ pool }: PlanView): Rules | undefined {
-  return pool.kind === 'world'
-    ? { world: pool.world, machine: pool.machine, stages: pool.stages, maxLength: pool.maxLength }
-    : undefined;
-}
+const rulesOf = ({ world, machine, stages, maxLength }: Simulated): Rules => ({ world, machine, stages, maxLength });

@@ -6,6 +6,9 @@ export const n = (value: number): string => withCommas(Math.round(value));
 
 export const percent = (share: number): string => `${Number((share * 100).toFixed(1))} %`;
 
+/** A share that is seen, not weighed. */
+export const wholePercent = (share: number): string => `${Math.round(share * 100)} %`;
+
 export const seconds = (value: number): string =>
   value >= 10 ? `${n(value)} s` : value >= 1 ? `${value.toFixed(2)} s` : `${Number((value * 1000).toFixed(1))} ms`;
 

@@ -1,12 +1,5 @@
 /** Runs what the prefix view asks, beside the page. */
-import {
-  fixedClock,
-  generateTraffic,
-  promptReuse,
-  rooflineClock,
-  type Traffic,
-  trafficReuse,
-} from '../../src/core/pool';
+import { fixedClock, generateTraffic, pairReuse, rooflineClock, type Traffic, trafficReuse } from '../../src/core/pool';
 import { createTraceStore } from '../trace-reader';
 import type { Question, Reply, Rules, TrafficAsked } from './messages';
 
@@ -33,10 +26,10 @@ scope.onmessage = async ({ data }) => {
 };
 
 async function answerTo(question: Question, id: number): Promise<unknown> {
-  const { world, machine } = question.rules;
   if (question.kind === 'prompts') {
-    return question.sizes.map((sizes) => promptReuse(sizes, world, machine));
+    return pairReuse(question.pair, question.rules);
   }
+  const { world, machine } = question.rules;
   const { traffic, notes } = await trafficOf(question.traffic, question.rules, id);
   return { ...trafficReuse(traffic, world, clockOf(question.rules), machine), notes };
 }

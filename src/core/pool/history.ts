@@ -42,6 +42,28 @@ export interface Frame {
   readonly events: readonly PoolEvent[];
 }
 
+/** Parts of the pool's room, 0…1. */
+export interface RoomShares {
+  readonly held: number;
+  readonly cached: number;
+  readonly tail: number;
+  readonly reservation: number;
+  readonly internal: number;
+  readonly external: number;
+}
+
+export function sharesOf({ held, cached, waste }: Frame, room: number): RoomShares {
+  const share = (tokens: number): number => (room > 0 ? tokens / room : 0);
+  return {
+    held: share(held),
+    cached: share(cached),
+    tail: share(waste.tail),
+    reservation: share(waste.reservation),
+    internal: share(waste.internal),
+    external: share(waste.external),
+  };
+}
+
 /** Plays a run forwards, remembers it, and goes back in it. `view` is always the state of `frame`. */
 export interface Player {
   readonly world: World;

@@ -12,6 +12,7 @@ export * from './kv-cache';
 export * from './llama-slots';
 export * from './lookup';
 export * from './misses';
+export * from './pair-reuse';
 export * from './prefix';
 export * from './prefix-study';
 export * from './prompts';

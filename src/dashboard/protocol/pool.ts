@@ -1,12 +1,14 @@
 /** What the pool's simulation takes: the launch's own rules and memory as plain data. The page runs it in a worker. */
 import * as v from 'valibot';
-import type { ContiguousOptions, Machine, WorldOptions } from '../../core/pool';
+import type { ContiguousOptions, Machine, PairRules, WorldOptions } from '../../core/pool';
 import { count } from './base';
 
 /** Rules of an engine. Its fields are the simulation's own affair: it refuses what makes no world. */
 const world = v.custom<WorldOptions>((it) => isRecord(it) && typeof it.engine === 'string');
 const contiguous = v.custom<ContiguousOptions>((it) => isRecord(it) && typeof it.tokens === 'number');
 const machine = v.custom<Machine>((it) => isRecord(it) && Object.values(it).every((n) => typeof n === 'number'));
+
+const pairRules = v.custom<PairRules>((it) => isRecord(it) && typeof it.kind === 'string');
 
 const isRecord = (it: unknown): it is Record<string, unknown> => typeof it === 'object' && it !== null;
 
@@ -41,6 +43,10 @@ export const poolPart = v.variant('kind', [
     text: v.string(),
     /** What is known of its blocks and requests all the same; absent where its memory is not cut into blocks. */
     figures: v.optional(v.object({ blockSize: count, prompt: count, output: count, maxLength: count })),
+    /** `LMDeploy 0.16`, for people. */
+    engine: v.string(),
+    /** What a prompt finds of one that was served before, which needs no scheduler. */
+    reuse: v.object({ rules: pairRules, why: v.string() }),
   }),
 ]);
 

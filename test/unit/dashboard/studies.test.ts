@@ -120,11 +120,13 @@ describe('controls', () => {
 });
 
 describe('the pool’s part', () => {
-  it('of an engine whose scheduler is not simulated tells the sizes of its blocks and requests', () => {
-    expect(poolPart(studied('lmdeploy/qwen2.5-32b.compose.yaml').plan)).toEqual({
+  it('of an engine whose scheduler is not simulated tells the sizes of its blocks and requests, and what it finds of prompts', () => {
+    expect(poolPart(studied('lmdeploy/qwen2.5-32b.compose.yaml').plan)).toMatchObject({
       kind: 'reason',
       text: 'The scheduler of LMDeploy is not simulated.',
+      engine: 'LMDeploy 0.10.2',
       figures: { blockSize: 64, prompt: 600, output: 250, maxLength: 32768 },
+      reuse: { rules: { kind: 'off', blockSize: 64 } },
     });
   });
 

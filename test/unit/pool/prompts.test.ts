@@ -5,6 +5,9 @@ import {
   estimateTokens,
   fixedClock,
   generateTraffic,
+  type PairReuse,
+  type PairRules,
+  pairReuse,
   promptReuse,
   tokenIds,
   trafficReuse,
@@ -85,6 +88,14 @@ describe('where two prompts part', () => {
   });
 });
 
+const found = (value: number, blocks: number): PairReuse['found'] => ({
+  value,
+  low: value,
+  high: value,
+  blocks: { low: blocks, high: blocks },
+  share: value / 120,
+});
+
 describe('what the cache makes of it', () => {
   test.each<[string, { first: number; second: number; shared: number }, WorldOptions, number]>([
     ['whole blocks of what is shared', { first: 100, second: 120, shared: 90 }, v1(), 80],
@@ -99,6 +110,32 @@ describe('what the cache makes of it', () => {
     ],
   ])('%s', (_, sizes, options, hit) => {
     expect(promptReuse(sizes, options).hitTokens).toBe(hit);
+  });
+
+  test.each<[string, PairRules, Partial<PairReuse>]>([
+    [
+      'the scheduler’s',
+      { kind: 'world', world: v1(), blockSize: 16 },
+      { sharedShare: 0.75, sharedBlocks: { low: 5, high: 5 }, found: found(80, 5) },
+    ],
+    ['whole blocks', { kind: 'blocks', blockSize: 32 }, { sharedBlocks: { low: 2, high: 2 }, found: found(64, 2) }],
+    ['single tokens', { kind: 'blocks', blockSize: 1 }, { sharedBlocks: { low: 90, high: 90 }, found: found(90, 90) }],
+    ['nothing kept', { kind: 'off', blockSize: 32 }, { sharedBlocks: { low: 2, high: 2 }, found: found(0, 0) }],
+    ['not known', { kind: 'shared', blockSize: 32 }, { sharedBlocks: { low: 2, high: 2 } }],
+    ['not even blocks', { kind: 'tokens' }, {}],
+  ])('in figures, by a rule: %s', (_, rules, expected) => {
+    const ids = (last: number) => [
+      ...Array.from({ length: 90 }, (_, i) => i),
+      ...Array.from({ length: 30 }, () => last),
+    ];
+    const reuse = pairReuse(comparePrompts(ids(500).join(' '), ids(600).join(' ')), rules);
+    expect(reuse).toEqual({ sharedShare: 0.75, ...expected });
+  });
+
+  it('of a prompt that is wholly there, its last token is computed all the same', () => {
+    const pair = comparePrompts('1 2 3 4', '1 2 3 4');
+    expect(pairReuse(pair, { kind: 'blocks', blockSize: 1 }).found?.value).toBe(3);
+    expect(pairReuse(pair, { kind: 'blocks', blockSize: 4 }).found?.value).toBe(0);
   });
 
   it('says why a prompt is refused', () => {

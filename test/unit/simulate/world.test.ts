@@ -5,6 +5,7 @@ import type { Overrides, Plan } from '../../../src/planner';
 import { planText } from '../../../src/planner';
 import { simulate } from '../../../src/simulate';
 import { type Estimated, machineOf } from '../../../src/simulate/machine';
+import { reuseOf } from '../../../src/simulate/reuse';
 import { contiguousOf, worldOf } from '../../../src/simulate/world';
 
 function planOf(file: string, flags: Overrides = {}): Plan {
@@ -25,6 +26,34 @@ const compose = (image: string, command: string): Plan => {
 };
 
 const L4 = 'samples/vllm/llama-3.1-8b-l4.compose.yaml';
+
+describe('what is found of a prompt, where the scheduler is not simulated', () => {
+  const lmdeploy = (flags: string): Plan =>
+    compose('openmmlab/lmdeploy:v0.10.2-cu12', `lmdeploy serve api_server Qwen/Qwen2.5-7B-Instruct ${flags}`);
+  const tgi = (version: string, flags = ''): Plan =>
+    compose(
+      `ghcr.io/huggingface/text-generation-inference:${version}`,
+      `--model-id mistralai/Mistral-7B-Instruct-v0.3 ${flags}`,
+    );
+
+  it.each<[string, Plan, object, RegExp]>([
+    [
+      'LMDeploy, with the option',
+      lmdeploy('--enable-prefix-caching'),
+      { kind: 'blocks', blockSize: 64 },
+      /whole blocks/,
+    ],
+    ['LMDeploy, without it', lmdeploy(''), { kind: 'off', blockSize: 64 }, /--enable-prefix-caching/],
+    ['TGI', tgi('3.3.5'), { kind: 'blocks', blockSize: 1 }, /both prompts begin with/],
+    ['TGI with adapters', tgi('3.3.5', '--lora-adapters a/b'), { kind: 'off', blockSize: 1 }, /LoRA/],
+    ['TGI before it kept any', tgi('2.0'), { kind: 'off', blockSize: 16 }, /from version 2\.3/],
+    ['a simulated engine without memory for it', planOf(L4), { kind: 'shared', blockSize: 16 }, /not known here/],
+  ])('%s', (_, plan, rules, why) => {
+    const reuse = reuseOf(plan);
+    expect(reuse.rules).toEqual(rules);
+    expect(reuse.why).toMatch(why);
+  });
+});
 
 describe('the world of a plan', () => {
   it.each([
