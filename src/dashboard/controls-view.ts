@@ -1,5 +1,7 @@
 /** What can be tried on a launch, in words. */
 
+import { defaultOf, type OptionSpec } from '../core/engines/option';
+import { valueText } from '../core/engines/option-text';
 import { findGpu, gpuNames } from '../core/hardware/find-gpu';
 import { formatBytes } from '../core/units';
 import { clean } from '../report/document';
@@ -22,6 +24,14 @@ const LABELS: Readonly<Record<KnobKey, string>> = {
   output: 'Output tokens',
 };
 
+/** What no engine reads: it is written into a comment. */
+const COMMENTS: Readonly<Partial<Record<KnobKey, string>>> = {
+  gpu: 'The GPU that it runs on.',
+  gpus: 'GPUs that it may use.',
+  prompt: 'Tokens of one request’s prompt.',
+  output: 'Tokens of one request’s answer.',
+};
+
 export function controlsView(tried: Tried, whatIf: WhatIf): Controls {
   const knobs = KNOBS.flatMap((key) => tried.knobs.find((k) => k.key === key) ?? []);
   return {
@@ -37,7 +47,8 @@ export function controlsView(tried: Tried, whatIf: WhatIf): Controls {
   };
 }
 
-function fieldOf({ key, options, value, choices, bounds }: Knob, { changes, refused }: Tried): Field {
+function fieldOf({ key, options, value, choices, bounds }: Knob, { changes, refused, plan }: Tried): Field {
+  const version = plan.engine.version.text;
   const change = changes.find((c) => c.key === key);
   const wrong = refused.find((r) => r.key === key);
   const [first] = options;
@@ -49,9 +60,11 @@ function fieldOf({ key, options, value, choices, bounds }: Knob, { changes, refu
     value: clean(shown),
     written: clean(value),
     tried: change !== undefined,
-    hint: [first?.summary, bounds && `It must be ${bounds}.`].filter(Boolean).join(' '),
+    hint:
+      [...options.map((o) => o.summary), bounds && `It must be ${bounds}.`].filter(Boolean).join(' ') ||
+      (COMMENTS[key] ?? ''),
     ...(key === 'gpu' && { choices: gpuChoices(shown) }),
-    ...(choices && { choices: choicesOf(choices, shown) }),
+    ...(choices && { choices: choicesOf(choices, shown, first, version) }),
     ...(wrong && { error: clean(wrong.why) }),
   };
 }
@@ -65,9 +78,17 @@ function gpuChoices(now: string): { value: string; text: string }[] {
   return known.some(({ value }) => value === now) ? known : [{ value: now, text: now || 'not known' }, ...known];
 }
 
-function choicesOf(values: readonly string[], now: string): { value: string; text: string }[] {
+/** Numbers with what they stand for; what nobody set as what that comes to. */
+function choicesOf(
+  values: readonly string[],
+  now: string,
+  spec: OptionSpec | undefined,
+  version: string,
+): { value: string; text: string }[] {
+  const usual = spec && defaultOf(spec, version)?.text;
+  const unset = usual === undefined ? 'default' : `default (${usual})`;
   const all = values.includes(now) ? values : [now, ...values];
-  return all.map((value) => ({ value, text: value || 'default' }));
+  return all.map((value) => ({ value, text: value === '' ? unset : valueText(spec, value) }));
 }
 
 /** Memory that somebody states is not asked of the hardware. */

@@ -212,7 +212,13 @@ function valuesOf(plan: Plan, spec: OptionSpec): readonly Proposal[] {
   return [
     ...longest,
     ...[...there, ...truth].map(
-      (label, rank): Proposal => ({ label, kind: 'value', about: () => optionText(plan, spec), rank }),
+      (label, rank): Proposal => ({
+        label,
+        kind: 'value',
+        detail: spec.meanings?.[label],
+        about: () => optionText(plan, spec),
+        rank,
+      }),
     ),
   ];
 }

@@ -113,7 +113,7 @@ function neighbours(spec: OptionSpec, option: LaunchOption, version: string): Ne
   }
   if (spec.role === 'kv-dtype') {
     const others = [...(spec.values ?? []), ...(spec.words ?? [])].filter(
-      (v) => v !== value && v !== 'None' && availability(spec, version, v) === 'ok',
+      (v) => v !== String(value) && v !== 'None' && availability(spec, version, v) === 'ok',
     );
     return [[], others];
   }

@@ -63,6 +63,7 @@ function withoutMarks(text: string): readonly Way[] {
 }
 
 function nearestWord(spec: OptionSpec, text: string): readonly Way[] {
-  const words = [...(spec.values ?? []), ...(spec.words ?? [])];
+  // A number is near another by its digits alone.
+  const words = [...(spec.values ?? []), ...(spec.words ?? [])].filter((word) => !/^\d+$/.test(word));
   return nearest(text, words, 1, (word) => word).map((value) => ({ value, why: ', the nearest it takes' }));
 }

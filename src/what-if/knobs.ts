@@ -101,7 +101,8 @@ function defaultText(plan: Plan, spec: OptionSpec): string {
 /** Values of a list that this version takes. */
 function choicesOf(spec: OptionSpec, version: string): readonly string[] | undefined {
   const values = spec.values?.filter((v) => availability(spec, version, v) === 'ok' && takes(spec, v));
-  return values && [...new Set([...values, ...(spec.words ?? [])])];
+  const words = (spec.words ?? []).filter((word) => word !== 'None');
+  return values && [...new Set([...values, ...words])];
 }
 
 const takes = (spec: OptionSpec, text: string): boolean => 'value' in readOptionValue(spec, text);

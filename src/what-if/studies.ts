@@ -1,6 +1,6 @@
 /** What one launch would come to at other values of one or two options: rows of figures for charts, each from a plan of its own. */
 import type { Waste } from '../core/capacity/capacity';
-import { defaultOf } from '../core/engines/option';
+import { availability, defaultOf } from '../core/engines/option';
 import type { Estimate } from '../core/units';
 import { type Plan, requestsByLength } from '../planner';
 import type { TryOptions } from '../planner/alternatives';
@@ -168,10 +168,9 @@ function defaultFormat(plan: Plan, replan: Replan): Plan | undefined {
 
 const sizeOf = (plan: Plan): number => plan.kv?.layout.bytesPerToken.value ?? 0;
 
-/** Words of an option that lists them; numbers where it takes a number of bits. */
 function formatTexts(plan: Plan): readonly string[] {
   const [spec] = optionsOf(plan, 'kv-dtype');
-  return spec ? (spec.values ?? ['4', '8', '0']) : [];
+  return spec?.values?.filter((value) => availability(spec, plan.engine.version.text, value) === 'ok') ?? [];
 }
 
 /** It is the changed option that the engine has something against. */

@@ -12,11 +12,17 @@ const TYPES: Readonly<Record<OptionType, string>> = {
   list: 'words',
 };
 
+/** A value with what it stands for: `8 (int8)`. */
+export function valueText(spec: OptionSpec | undefined, value: string): string {
+  const meaning = spec?.meanings?.[value];
+  return meaning === undefined ? value : `${value} (${meaning})`;
+}
+
 /** What the option takes: `number above 0 and at most 1 (share)`. */
 export function takesText(spec: OptionSpec): string {
-  const values = (spec.values ?? []).map((value) => withSince(spec, value));
+  const values = (spec.values ?? []).map((value) => withSince(spec, value, valueText(spec, value)));
   const others = (spec.words ?? []).map((word) => withSince(spec, word));
-  const kind = spec.type === 'enum' ? values.join(', ') : TYPES[spec.type] + suffixesText(spec);
+  const kind = values.length > 0 ? values.join(', ') : TYPES[spec.type] + suffixesText(spec);
   const unit = spec.unit === undefined ? '' : ` (${spec.unit})`;
   const bounds = boundText(spec);
   return [`${kind}${bounds === undefined ? '' : ` ${bounds}`}${unit}`, ...others].join(', or ');
@@ -29,9 +35,9 @@ function suffixesText(spec: OptionSpec): string {
   return read.length === 0 ? '' : `, ${read.join(' or ')}`;
 }
 
-function withSince(spec: OptionSpec, value: string): string {
+function withSince(spec: OptionSpec, value: string, text = value): string {
   const since = spec.valuesSince?.[value];
-  return since === undefined ? value : `${value} (since ${since})`;
+  return since === undefined ? text : `${text} (since ${since})`;
 }
 
 /** One default in words; a text says more than its value. */

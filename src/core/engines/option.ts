@@ -75,6 +75,8 @@ export interface OptionSpec {
   readonly short?: readonly string[];
   readonly type: OptionType;
   readonly values?: readonly string[];
+  /** What a value stands for that does not say it itself: `8` for `int8`. */
+  readonly meanings?: Readonly<Record<string, string>>;
   /** First version of a value or word, where it is younger than the option. */
   readonly valuesSince?: Readonly<Record<string, string>>;
   /** Words accepted beside the type: `auto`. The word `None` reads as null: not set. */

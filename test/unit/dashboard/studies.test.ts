@@ -135,6 +135,31 @@ describe('the pool’s part', () => {
   });
 });
 
+describe('values that do not speak for themselves', () => {
+  const choicesOf = (file: string) => {
+    const { fields } = controlsView(triedOn(file).tried, {});
+    return fields.find((f) => f.key === 'kv-dtype')?.choices?.map((c) => c.text);
+  };
+  it('are offered with what they stand for, as far as the version has them', () => {
+    const texts = ['0 (as computed)', '8 (int8)', '4 (int4)'];
+    expect(choicesOf('lmdeploy/qwen2.5-32b.compose.yaml')).toEqual(texts);
+    expect(choicesOf('lmdeploy/internlm2.5-7b-int8.serve.sh')).toEqual([
+      ...texts,
+      '16 (fp8_e4m3, PyTorch)',
+      '17 (fp8_e5m2, PyTorch)',
+      '42 (turbo_quant, PyTorch)',
+    ]);
+    expect(choicesOf('tgi/mistral-7b.docker.sh')?.[0]).toBe('default (the model’s dtype)');
+  });
+
+  it('every field says what it is', () => {
+    for (const file of ['llama-cpp/llama-3.1-8b-slots.serve.sh', 'sglang/qwen3-next.compose.yaml']) {
+      const { fields } = controlsView(triedOn(file).tried, {});
+      expect(fields.filter(({ hint }) => !/^[A-Z].*\.$/.test(hint))).toEqual([]);
+    }
+  });
+});
+
 describe('comparison', () => {
   const pin = { file: 'file:///qwen.yaml', index: 0, whatIf: {} };
   const column = (plan: Plan, detail: string) => ({ title: 'qwen', detail, plan, pin });

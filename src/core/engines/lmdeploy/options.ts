@@ -1,7 +1,7 @@
 /** Every option of LMDeploy's servers that is known. Those that decide the KV cache come first. */
 import type { OptionSpec } from '../option';
 import { plainTable, tableOf } from '../option-table';
-import { readQuantPolicy } from './quant-policy';
+import { QUANT_POLICIES, readQuantPolicy } from './quant-policy';
 
 const CLI = 'lmdeploy/cli/utils.py, 0.16';
 const OR_NONE = ['None'] as const;
@@ -33,11 +33,14 @@ const CACHE: readonly OptionSpec[] = tableOf(CLI, [
   {
     name: 'quant-policy',
     role: 'kv-dtype',
-    type: 'int',
+    type: 'enum',
     read: readQuantPolicy,
+    values: ['0', '8', '4', '16', '17', '42'],
+    meanings: QUANT_POLICIES,
+    valuesSince: { 16: '0.14', 17: '0.14', 42: '0.14' },
     defaults: [{ value: 0 }],
     summary:
-      'Bits that keys and values are stored in: 0 as computed, 8 or 4; PyTorch also fp8, fp8_e5m2 and turbo_quant.',
+      'Number format that keys and values are stored in: 0 as computed, 8 or 4 bits; since 0.14 also in words (int8, fp8).',
     effect:
       '8 and 4 bits cut the bytes per token to 0.52 and 0.27 of 16 bit: a scale and a zero point stay with every head and token.',
   },

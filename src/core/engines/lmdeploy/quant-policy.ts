@@ -11,6 +11,16 @@ const WORDS: ReadonlyMap<string, number> = new Map([
   ['turbo_quant', 42],
 ]);
 
+/** What the numbers stand for. TurboMind takes the first three. */
+export const QUANT_POLICIES = {
+  0: 'as computed',
+  8: 'int8',
+  4: 'int4',
+  16: 'fp8_e4m3, PyTorch',
+  17: 'fp8_e5m2, PyTorch',
+  42: 'turbo_quant, PyTorch',
+} as const;
+
 const KNOWN = new Set(WORDS.values());
 
 export function readQuantPolicy(text: string): OptionReading {
