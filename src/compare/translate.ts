@@ -1,13 +1,7 @@
 /** One engine's options in another engine's words, by what an option decides; what has no counterpart is listed. */
 import type { Engine } from '../core/engines/engine';
-import {
-  availability,
-  type OptionRole,
-  type OptionSpec,
-  type OptionValue,
-  readOptionValue,
-  type ShareOf,
-} from '../core/engines/option';
+import { availability, type OptionRole, type OptionSpec, type OptionValue, type ShareOf } from '../core/engines/option';
+import { readOptionValue } from '../core/engines/option-read';
 import type { Launch, LaunchOption } from '../launch/launch';
 
 export interface Translated {

@@ -1,7 +1,8 @@
 /** What can be written at a place: options and their values in a launch, keys and values in a `kv-planner:` comment. */
 import { ENGINES, engineOf } from '../core/engines';
 import type { Engine } from '../core/engines/engine';
-import { availability, findOption, type OptionSpec } from '../core/engines/option';
+import { availability, type OptionSpec } from '../core/engines/option';
+import { findOption } from '../core/engines/option-find';
 import { takesText } from '../core/engines/option-text';
 import { modelIds } from '../core/model/catalogue';
 import { withCommas } from '../core/units';

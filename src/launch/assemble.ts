@@ -1,5 +1,6 @@
 /** A start as its form found it → a launch: options, the file that `--config` names, environment, hardware. */
-import { findOption, readOptionValue } from '../core/engines/option';
+import { findOption } from '../core/engines/option-find';
+import { readOptionValue } from '../core/engines/option-read';
 import { readConfig } from './config-file';
 import type { LaunchEngine } from './engines';
 import type { HardwareHint, Launch, LaunchOption, TextRange } from './launch';

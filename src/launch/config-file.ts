@@ -1,6 +1,8 @@
 /** The options an engine reads from a YAML file (`--config FILE`): PyYAML's types, one key an option. */
 import { isMap, isScalar, isSeq, type Node } from 'yaml';
-import { findOption, hasSection, type OptionReading, type OptionValue, readOptionValue } from '../core/engines/option';
+import type { OptionReading, OptionValue } from '../core/engines/option';
+import { findOption, hasSection } from '../core/engines/option-find';
+import { readOptionValue } from '../core/engines/option-read';
 import type { LaunchEngine } from './engines';
 import type { Launch, LaunchOption } from './launch';
 import type { Lines } from './lines';

@@ -1,5 +1,7 @@
 /** An option that a file writes as a key and a value: a line of an INI file, a parameter, a variable. */
-import { findOption, type OptionReading, type OptionSpec, readOptionValue } from '../core/engines/option';
+import type { OptionReading, OptionSpec } from '../core/engines/option';
+import { findOption } from '../core/engines/option-find';
+import { readOptionValue } from '../core/engines/option-read';
 import type { LaunchEngine } from './engines';
 import type { LaunchOption, TextRange } from './launch';
 import type { Reading } from './reading';

@@ -1,6 +1,7 @@
 /** What other values of an option would come to: the launch planned anew with each, and thrown away. */
 import { engineOf } from '../core/engines';
-import { availability, defaultOf, type OptionSpec, readOptionValue } from '../core/engines/option';
+import { availability, defaultOf, type OptionSpec } from '../core/engines/option';
+import { readOptionValue } from '../core/engines/option-read';
 import { GiB } from '../core/units';
 import type { Launch, LaunchOption } from '../launch/launch';
 import { type Lines, linesOf } from '../launch/lines';

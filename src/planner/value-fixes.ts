@@ -1,6 +1,7 @@
 /** Values that an engine will not take and whose meaning is plain: what to write instead. */
 import type { Fix } from '../core/engines/engine';
-import { type OptionSpec, readOptionValue } from '../core/engines/option';
+import type { OptionSpec } from '../core/engines/option';
+import { readOptionValue } from '../core/engines/option-read';
 import { nearest } from '../core/nearest';
 import { withCommas } from '../core/units';
 import type { Launch } from '../launch/launch';

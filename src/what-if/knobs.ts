@@ -1,14 +1,7 @@
 /** What can be tried on a launch: each a role, under the name that this engine has for it, with the values that it takes. */
 import { engineOf } from '../core/engines';
-import {
-  availability,
-  boundText,
-  defaultOf,
-  type OptionRole,
-  type OptionSpec,
-  type OptionValue,
-  readOptionValue,
-} from '../core/engines/option';
+import { availability, defaultOf, type OptionRole, type OptionSpec, type OptionValue } from '../core/engines/option';
+import { boundText, readOptionValue } from '../core/engines/option-read';
 import { findGpu, nearestGpus } from '../core/hardware/find-gpu';
 import { optionOf } from '../launch/launch';
 import type { Plan } from '../planner';

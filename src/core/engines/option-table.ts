@@ -1,5 +1,6 @@
 /** Helpers that keep an engine's option rows short. */
-import { type DefaultRow, type OptionReading, type OptionSpec, type OptionType, readInt, words } from './option';
+import type { DefaultRow, OptionReading, OptionSpec, OptionType } from './option';
+import { readInt, words } from './option-read';
 
 const UNSET: readonly DefaultRow[] = [{ value: null }];
 const OFF: readonly DefaultRow[] = [{ value: false }];

@@ -1,5 +1,6 @@
 /** An option's row in words, for every face that shows one. */
-import { boundText, type DefaultRow, type OptionSpec, type OptionType, readOptionValue } from './option';
+import type { DefaultRow, OptionSpec, OptionType } from './option';
+import { boundText, readOptionValue } from './option-read';
 
 const TYPES: Readonly<Record<OptionType, string>> = {
   int: 'whole number',

@@ -1,5 +1,6 @@
 /** Triton's `config.pbtxt` of a model whose backend is an engine: `parameters { key: "X" value: { string_value: "Y" } }`. */
-import { findOption, readOptionValue } from '../../core/engines/option';
+import { findOption } from '../../core/engines/option-find';
+import { readOptionValue } from '../../core/engines/option-read';
 import type { LaunchEngine } from '../engines';
 import type { Insertion, LaunchOption, TextRange } from '../launch';
 import type { Reading } from '../reading';

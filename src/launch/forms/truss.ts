@@ -3,7 +3,7 @@
  * of vLLM among `model_metadata`. Fields as of Truss 0.11.
  */
 import { isMap, isScalar, type Node } from 'yaml';
-import { findOption } from '../../core/engines/option';
+import { findOption } from '../../core/engines/option-find';
 import { camelFlag, readSettings } from '../config-file';
 import type { LaunchEngine } from '../engines';
 import type { LaunchOption } from '../launch';

@@ -3,7 +3,7 @@
  * Triton's model.json for vLLM: told from any other YAML by its keys.
  */
 import { isMap } from 'yaml';
-import { hasSection } from '../../core/engines/option';
+import { hasSection } from '../../core/engines/option-find';
 import { isOptionKey, roleOf } from '../assemble';
 import { readConfig } from '../config-file';
 import type { LaunchEngine } from '../engines';

@@ -1,12 +1,8 @@
 /** A call that starts an engine → its options: keywords, objects of keywords, and what the binding sets itself. */
 
-import {
-  findOption,
-  type OptionReading,
-  type OptionSpec,
-  type OptionValue,
-  readOptionValue,
-} from '../../core/engines/option';
+import type { OptionReading, OptionSpec, OptionValue } from '../../core/engines/option';
+import { findOption } from '../../core/engines/option-find';
+import { readOptionValue } from '../../core/engines/option-read';
 import type { PythonCall } from '../../core/engines/start-words';
 import type { LaunchEngine } from '../engines';
 import type { Launch, LaunchOption, TextRange } from '../launch';

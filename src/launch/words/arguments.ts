@@ -1,11 +1,7 @@
 /** Words after the ones that start an engine → its options, by argparse's rules. */
-import {
-  type FoundOption,
-  findOption,
-  type OptionReading,
-  type OptionSpec,
-  readOptionValue,
-} from '../../core/engines/option';
+import type { OptionReading, OptionSpec } from '../../core/engines/option';
+import { type FoundOption, findOption } from '../../core/engines/option-find';
+import { readOptionValue } from '../../core/engines/option-read';
 import type { LaunchEngine } from '../engines';
 import type { LaunchOption, Layer, TextRange } from '../launch';
 import { layersOf, type Mapped, maybeIn, rangeOf, unresolvedIn } from '../text/mapped';

@@ -1,7 +1,8 @@
 /** Random options of an engine with values that it takes, and what reading must give back. */
 import fc from 'fast-check';
 import { ENGINES } from '../../../src/core/engines';
-import { type OptionSpec, type OptionValue, readOptionValue } from '../../../src/core/engines/option';
+import type { OptionSpec, OptionValue } from '../../../src/core/engines/option';
+import { readOptionValue } from '../../../src/core/engines/option-read';
 
 export interface Choice {
   readonly spec: OptionSpec;

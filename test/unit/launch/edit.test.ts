@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ENGINES } from '../../../src/core/engines';
-import { type OptionSpec, readOptionValue } from '../../../src/core/engines/option';
+import type { OptionSpec } from '../../../src/core/engines/option';
+import { readOptionValue } from '../../../src/core/engines/option-read';
 import { editOption } from '../../../src/launch/edit';
 import { type Launch, type LaunchOption, optionOf } from '../../../src/launch/launch';
 import { apply } from './edits';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { findOption, type OptionSpec, optionIndex } from '../../../src/core/engines/option';
+import type { OptionSpec } from '../../../src/core/engines/option';
+import { findOption, optionIndex } from '../../../src/core/engines/option-find';
 import { VLLM_OPTIONS } from '../../../src/core/engines/vllm/options';
 
 /** `name`, with `no-` before a negated flag, `…` after an abbreviation, and the path. */

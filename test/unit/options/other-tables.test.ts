@@ -1,14 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { lmdeploy } from '../../../src/core/engines/lmdeploy';
-import {
-  compareVersions,
-  findOption,
-  type OptionSpec,
-  type OptionValue,
-  readOptionValue,
-} from '../../../src/core/engines/option';
+import { compareVersions, type OptionSpec, type OptionValue } from '../../../src/core/engines/option';
 import { optionDocs } from '../../../src/core/engines/option-docs';
+import { findOption } from '../../../src/core/engines/option-find';
+import { readOptionValue } from '../../../src/core/engines/option-read';
 import { tensorrtLlm } from '../../../src/core/engines/tensorrt-llm';
 import { tgi } from '../../../src/core/engines/tgi';
 

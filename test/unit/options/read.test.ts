@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findOption, type OptionSpec, readOptionValue } from '../../../src/core/engines/option';
+import type { OptionSpec } from '../../../src/core/engines/option';
+import { findOption } from '../../../src/core/engines/option-find';
+import { readOptionValue } from '../../../src/core/engines/option-read';
 import { readHumanInt, VLLM_OPTIONS } from '../../../src/core/engines/vllm/options';
 
 function spec(name: string): OptionSpec {

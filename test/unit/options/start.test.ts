@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findOption } from '../../../src/core/engines/option';
+import { findOption } from '../../../src/core/engines/option-find';
 import { VLLM_OPTIONS } from '../../../src/core/engines/vllm/options';
 import { imageVersion, VLLM_START } from '../../../src/core/engines/vllm/start';
 

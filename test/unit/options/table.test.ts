@@ -4,12 +4,12 @@ import {
   availability,
   compareVersions,
   defaultOf,
-  findOption,
   type OptionSpec,
   type OptionValue,
-  readOptionValue,
 } from '../../../src/core/engines/option';
 import { optionDocs } from '../../../src/core/engines/option-docs';
+import { findOption } from '../../../src/core/engines/option-find';
+import { readOptionValue } from '../../../src/core/engines/option-read';
 import { VLLM_ENVIRONMENT } from '../../../src/core/engines/vllm/environment';
 import { VLLM_OPTIONS } from '../../../src/core/engines/vllm/options';
 import { rulesOf, VLLM_VERSIONS } from '../../../src/core/engines/vllm/versions';

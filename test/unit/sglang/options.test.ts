@@ -1,13 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import {
-  compareVersions,
-  findOption,
-  type OptionSpec,
-  type OptionValue,
-  readOptionValue,
-} from '../../../src/core/engines/option';
+import { compareVersions, type OptionSpec, type OptionValue } from '../../../src/core/engines/option';
 import { optionDocs } from '../../../src/core/engines/option-docs';
+import { findOption } from '../../../src/core/engines/option-find';
+import { readOptionValue } from '../../../src/core/engines/option-read';
 import { takesText } from '../../../src/core/engines/option-text';
 import { sglang } from '../../../src/core/engines/sglang';
 import { readLaunches } from '../../../src/launch';

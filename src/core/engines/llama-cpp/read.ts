@@ -1,5 +1,6 @@
 /** How llama.cpp reads values. Source: llama.cpp v0.5.0, common/arg.cpp. */
-import { type OptionReading, readInt, safeInteger } from '../option';
+import type { OptionReading } from '../option';
+import { readInt, safeInteger } from '../option-read';
 
 /** Of an environment variable that stands for a flag. */
 export function readTruth(text: string): OptionReading {

@@ -1,5 +1,6 @@
 /** `--quant-policy`: numbers, and words since 0.14. Source: LMDeploy 0.16, messages.py :: QuantPolicy. */
-import { type OptionReading, readInt } from '../option';
+import type { OptionReading } from '../option';
+import { readInt } from '../option-read';
 
 const WORDS: ReadonlyMap<string, number> = new Map([
   ['none', 0],

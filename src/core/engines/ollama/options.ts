@@ -1,5 +1,6 @@
 /** Ollama's settings: environment variables of the server, and parameters of a Modelfile or a request. */
-import { type OptionReading, type OptionSpec, readInt } from '../option';
+import type { OptionReading, OptionSpec } from '../option';
+import { readInt } from '../option-read';
 import { tableOf } from '../option-table';
 
 const SOURCE = 'ollama/ollama envconfig/config.go, v0.33.0';

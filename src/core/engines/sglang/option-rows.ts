@@ -1,6 +1,6 @@
 /** Helpers that keep SGLang's option rows short, and its own reading of whole numbers. */
 import type { DefaultRow, OptionReading, OptionSpec, OptionType } from '../option';
-import { readInt, safeInteger } from '../option';
+import { readInt, safeInteger } from '../option-read';
 
 const UNSET: readonly DefaultRow[] = [{ value: null }];
 const OFF: readonly DefaultRow[] = [{ value: false }];

@@ -1,6 +1,6 @@
 /** Helpers that keep vLLM's option rows short, and its own readings of values. */
 import type { DefaultRow, OptionReading, OptionSpec, OptionType } from '../option';
-import { readInt, readJson, safeInteger, words } from '../option';
+import { readInt, readJson, safeInteger, words } from '../option-read';
 
 /** Not set, and the engine then does nothing about it. */
 const UNSET: readonly DefaultRow[] = [{ value: null }];
