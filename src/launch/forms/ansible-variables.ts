@@ -2,7 +2,7 @@
 import { isMap, isScalar, type Node } from 'yaml';
 import type { Reading } from '../reading';
 import { type Mapped, refilled } from '../text/mapped';
-import { printedIn } from '../text/replace';
+import { filledNames, type NameLookup } from '../text/replace';
 import { parseYaml, type YamlDocument } from '../yaml/document';
 import type { Site } from '../yaml/sites';
 import { get, items, textAt } from '../yaml/view';
@@ -20,21 +20,16 @@ export function ansibleVariables(doc: YamlDocument, reading: Reading, site: Site
   const own = maps.filter((m) => isMap(m)).map((root): Variables => ({ doc, root }));
   const named = site.around.flatMap((m) => items(doc, get(doc, m, 'vars_files')).map((f) => textAt(doc, f) ?? ''));
   let others: readonly Variables[] | undefined;
-  const lookup = (path: readonly string[], depth: number): string | undefined => {
-    const found = valueIn(own, path);
+  const written = (path: string): string | undefined => {
+    const found = valueIn(own, path.split('.'));
     others ??= found === undefined ? filesOf(reading, named) : undefined;
-    const value = found ?? valueIn(others ?? [], path);
-    return value === undefined || depth > MAX_DEPTH
-      ? undefined
-      : value.includes('{%')
-        ? undefined
-        : printedIn(value, (r) => printed(r, (p) => lookup(p, depth + 1)));
+    return found ?? valueIn(others ?? [], path.split('.'));
   };
-  return (m) => refilled(m, ({ start, end }) => printed(doc.text.slice(start, end), (p) => lookup(p, 0)));
+  const print = (reference: string, lookup: NameLookup) =>
+    printed(reference, (path) => written(path) !== undefined, lookup);
+  const lookup = filledNames(written, print);
+  return (m) => refilled(m, ({ start, end }) => print(doc.text.slice(start, end), lookup));
 }
-
-/** Variables made of one another are followed this far. */
-const MAX_DEPTH = 10;
 
 /** `set_fact` of an earlier task of the same list. */
 function factsBefore(doc: YamlDocument, map: Node, site: Site): Node | null {
@@ -69,14 +64,12 @@ function valueIn(all: readonly Variables[], path: readonly string[]): string | u
   return undefined;
 }
 
-type PathLookup = (path: readonly string[]) => string | undefined;
-
 const REFERENCE = /^\{\{-?\s*(?:([A-Za-z_][\w.]*)|("[^"]*"|'[^']*'|-?\d+(?:\.\d+)?))\s*((?:\|[^|]*)*?)-?\}\}$/s;
 
 /** `{{ x }}`, `{{ x.y }}`, `{{ x | default('z') | int }}`. Other filters change the value in ways not followed. */
-function printed(reference: string, lookup: PathLookup): string | undefined {
+function printed(reference: string, isSet: (path: string) => boolean, lookup: NameLookup): string | undefined {
   const [, name, literal, filters = ''] = REFERENCE.exec(reference) ?? [];
-  let value = name === undefined ? literal?.replace(/^["']|["']$/g, '') : lookup(name.split('.'));
+  let value = name === undefined ? literal?.replace(/^["']|["']$/g, '') : lookup(name);
   for (const filter of filters
     .split('|')
     .map((f) => f.trim())
@@ -87,7 +80,9 @@ function printed(reference: string, lookup: PathLookup): string | undefined {
     if (!fallback && !/^(?:int|float|string|quote|trim|default\(omit\))$/.test(filter)) {
       return undefined;
     }
-    value ??= fallback?.[1] ?? fallback?.[2] ?? fallback?.[3];
+    if (name !== undefined && !isSet(name)) {
+      value ??= fallback?.[1] ?? fallback?.[2] ?? fallback?.[3];
+    }
   }
   return value;
 }

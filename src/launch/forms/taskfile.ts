@@ -6,7 +6,7 @@ import { readEnvFile } from '../env-file';
 import type { Reading } from '../reading';
 import { readScript } from '../shell/script';
 import { type Mapped, refilled, unit } from '../text/mapped';
-import { printedIn } from '../text/replace';
+import { filledNames, type NameLookup } from '../text/replace';
 import type { Variable } from '../words/variable';
 import type { YamlDocument } from '../yaml/document';
 import { entries, get, items, nodeRange, scalarAt, textAt } from '../yaml/view';
@@ -69,22 +69,16 @@ function fromFiles(doc: YamlDocument, reading: Reading, maps: readonly Node[]): 
     });
 }
 
-/** Variables made of one another are followed this far. */
-const MAX_DEPTH = 10;
-
 const REFERENCE = /^\{\{-?\s*(?:default\s+("[^"]*"|\d+)\s+)?\.(\w+)\s*(?:\|\s*default\s+("[^"]*"|\d+)\s*)?-?\}\}$/;
 
 /** `{{.X}}`, `{{.X | default "y"}}`, `{{default "y" .X}}` of the task's own variables, then the file's. */
 function filling(doc: YamlDocument, maps: readonly Node[]): (m: Mapped) => Mapped {
-  const printed = (reference: string, depth: number): string | undefined => {
+  const node = (name: string) =>
+    maps.map((m) => get(doc, m, 'vars', name) ?? get(doc, m, 'env', name)).find((n) => n !== null);
+  const print = (reference: string, lookup: NameLookup): string | undefined => {
     const [, before, name = '', after] = REFERENCE.exec(reference) ?? [];
-    const found = maps.map((m) => get(doc, m, 'vars', name) ?? get(doc, m, 'env', name)).find((n) => n !== null);
-    const fallback = (before ?? after)?.replaceAll('"', '');
-    return found === undefined
-      ? fallback
-      : depth < MAX_DEPTH && isScalar(found)
-        ? printedIn(textAt(doc, found) ?? '', (r) => printed(r, depth + 1))
-        : undefined;
+    return node(name) ? lookup(name) : (before ?? after)?.replaceAll('"', '');
   };
-  return (m) => refilled(m, ({ start, end }) => printed(doc.text.slice(start, end), 0));
+  const lookup = filledNames((name) => textAt(doc, node(name)), print);
+  return (m) => refilled(m, ({ start, end }) => print(doc.text.slice(start, end), lookup));
 }

@@ -57,14 +57,38 @@ function add(b: ReturnType<typeof builder>, found: Replacement, m: Mapped, from:
 
 /** More than any command line holds. */
 const MAX_TEXT = 64 * 1024;
+/** More than any file sets. */
+const MAX_NAMES = 1000;
 
-/** A text with each of its `{{ … }}` filled in; undefined where one is not known. */
-export function printedIn(text: string, print: (reference: string) => string | undefined): string | undefined {
-  let known = true;
+/** What a name stands for, filled in; undefined where that is not known. */
+export type NameLookup = (name: string) => string | undefined;
+
+/**
+ * Names whose texts hold `{{ … }}` of other names. Each is filled in once; one that refers to itself is not known.
+ * `written` is a name's own text, `print` what a reference prints.
+ */
+export function filledNames(
+  written: NameLookup,
+  print: (reference: string, lookup: NameLookup) => string | undefined,
+): NameLookup {
+  const known = new Map<string, string | undefined>();
+  const lookup = (name: string): string | undefined => {
+    if (!known.has(name) && known.size < MAX_NAMES) {
+      known.set(name, undefined);
+      const text = written(name);
+      known.set(name, text === undefined ? undefined : printedIn(text, (reference) => print(reference, lookup)));
+    }
+    return known.get(name);
+  };
+  return lookup;
+}
+
+function printedIn(text: string, print: (reference: string) => string | undefined): string | undefined {
+  let left = text.includes('{%') ? 0 : MAX_TEXT;
   const filled = text.replace(/\{\{.*?\}\}/gs, (reference) => {
-    const value = print(reference);
-    known &&= value !== undefined;
+    const value = left > 0 ? print(reference) : undefined;
+    left = value === undefined ? 0 : left - value.length;
     return value ?? '';
   });
-  return known && filled.length <= MAX_TEXT ? filled : undefined;
+  return left > 0 && filled.length <= MAX_TEXT ? filled : undefined;
 }

@@ -53,7 +53,8 @@ function conditional(option: LaunchOption, condition: string): LaunchOption {
 const isPlausibleModel = (word: Mapped): boolean =>
   word.text !== '' &&
   !/[:;,[]$/.test(word.text) &&
-  (unresolvedIn(word) === undefined || /MODEL|[{(]|^\$[0-9]/i.test(word.text));
+  (unresolvedIn(word) === undefined ||
+    (/MODEL|[{(·]|^\$[0-9]/i.test(word.text) && !/ARGS|FLAGS|OPTIONS/i.test(word.text)));
 
 function positional(input: ArgumentWords, word: Mapped): NonNullable<Arguments['model']> {
   const unresolved = unknownIn(word);
