@@ -33,7 +33,7 @@ export function readArguments(input: ArgumentWords, engine: LaunchEngine, positi
       options.push(...read.options.map((o) => (condition === undefined ? o : conditional(o, condition))));
       i = read.next;
     } else {
-      if (positionalModel && !model && isPlausibleModel(word)) {
+      if (positionalModel && !model && (isPlausibleModel(word) || isOnlyModel(input, word, engine))) {
         model = positional(input, word);
         options.push(modelOption(input, word, engine));
       }
@@ -53,8 +53,13 @@ function conditional(option: LaunchOption, condition: string): LaunchOption {
 const isPlausibleModel = (word: Mapped): boolean =>
   word.text !== '' &&
   !/[:;,[]$/.test(word.text) &&
-  (unresolvedIn(word) === undefined ||
-    (/MODEL|[{(·]|^\$[0-9]/i.test(word.text) && !/ARGS|FLAGS|OPTIONS/i.test(word.text)));
+  (unresolvedIn(word) === undefined || /MODEL|[{(]|^\$[0-9]/i.test(word.text));
+
+/** The first word, which a template prints, where no flag names the model. */
+const isOnlyModel = ({ words }: ArgumentWords, word: Mapped, { start }: LaunchEngine): boolean =>
+  word === words[0] &&
+  /^·+(?!.*(?:ARGS|FLAGS|OPTIONS))\w.*·$/i.test(word.text) &&
+  !words.some((w) => w.text.startsWith(`--${start.modelOption}`));
 
 function positional(input: ArgumentWords, word: Mapped): NonNullable<Arguments['model']> {
   const unresolved = unknownIn(word);
