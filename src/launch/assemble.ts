@@ -5,11 +5,13 @@ import { readConfig } from './config-file';
 import type { LaunchEngine } from './engines';
 import type { HardwareHint, Launch, LaunchOption, TextRange } from './launch';
 import { linesOf } from './lines';
+import { spellingsOf } from './python/calls';
 import type { Draft, Reading } from './reading';
 import { settingOf } from './setting';
 import { layersOf, type Mapped, rangeOf, unresolvedIn } from './text/mapped';
 import { unknownIn } from './text/placeholder';
 import { type Arguments, type ArgumentWords, readArguments } from './words/arguments';
+import { bindingArguments, bindingInsertion, bindingVariables } from './words/binding';
 import { overrideInsertion, variableInsertion, wordInsertion } from './words/insertion';
 import type { Start } from './words/start';
 import { knownTexts, type Variable } from './words/variable';
@@ -23,9 +25,14 @@ export function assemble(reading: Reading, draft: Draft): Launch {
     text: reading.text,
     line: (offset) => reading.lines().line(offset),
   };
-  const read = readArguments(input, start.engine, start.positionalModel);
+  const { binding } = start;
+  const read = binding
+    ? bindingArguments(input, start, binding)
+    : readArguments(input, start.engine, start.positionalModel);
   const config = followConfig(reading, read, draft);
-  const environment = environmentOptions(reading, start.environment, start.engine);
+  const environment = binding
+    ? bindingVariables(input, start, binding)
+    : environmentOptions(reading, start.environment, start.engine, draft.shell);
   const said = [...(draft.options ?? []), ...rolloutOptions(reading, start), ...read.options];
   const options = start.engine.start.configRules?.wins
     ? [...environment, ...said, ...config.options]
@@ -45,9 +52,12 @@ export function assemble(reading: Reading, draft: Draft): Launch {
     environment: knownTexts(start.environment),
     hardware: withVisibleDevices(start.hardware, start.environment),
     directives: [],
-    insertion: start.engine.start.byEnvironment
-      ? (variableInsertion(input, start) ?? draft.insertion)
-      : (draft.insertion ?? overrideInsertion(start) ?? wordInsertion(input, start, read.options)),
+    ...(binding?.values && { spellings: spellingsOf(binding.values) }),
+    insertion: binding
+      ? bindingInsertion(draft.insertion ?? wordInsertion(input, start, read.options), binding, start.engine)
+      : start.engine.start.byEnvironment
+        ? (variableInsertion(input, start) ?? draft.insertion)
+        : (draft.insertion ?? overrideInsertion(start) ?? wordInsertion(input, start, read.options)),
   };
 }
 
@@ -97,8 +107,9 @@ function environmentOptions(
   reading: Reading,
   variables: readonly Variable[],
   engine: LaunchEngine,
+  shell: boolean,
 ): readonly LaunchOption[] {
-  return variables.flatMap(({ name, value }) => {
+  return variables.flatMap(({ name, value, word }) => {
     const spec = engine.options.find((o) => o.env === name);
     if (!spec) {
       return [];
@@ -107,7 +118,7 @@ function environmentOptions(
     const unresolved = unknownIn(value);
     const read = unresolved === undefined ? readOptionValue(spec, value.text) : { unresolved };
     const raw = reading.text.slice(range.start, range.end);
-    const layers = layersOf(value, 0, value.text.length, false);
+    const layers = layersOf(value, 0, value.text.length, shell && word === true);
     const place = { range, nameRange: range, valueRange: range, line: reading.lines().line(range.start), layers };
     return [{ name: spec.name, spec, raw, origin: 'env' as const, ...place, ...read }];
   });

@@ -18,7 +18,8 @@ export function editOption(launch: Launch, text: string, name: string, value: st
   if (written === undefined) {
     return [];
   }
-  if (option && option.from === undefined && (option.origin !== 'env' || standsHere(option))) {
+  const isWritten = option && option.from === undefined && option.origin !== 'default';
+  if (isWritten && (option.origin !== 'env' || standsHere(option))) {
     return option.valueRange
       ? replaceValue(text, option.valueRange, option.layers ?? [], written)
       : replaceFlag(text, option, value);

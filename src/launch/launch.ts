@@ -110,6 +110,8 @@ export type LayerKind =
   | 'pieces'
   /** `$$` stands for `$` in a Makefile. */
   | 'make'
+  /** Between the commas of a call in a Makefile. */
+  | 'make-argument'
   /** PowerShell: bare, in single quotes, in double quotes. */
   | 'ps-bare'
   | 'ps-single'

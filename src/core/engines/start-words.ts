@@ -29,6 +29,8 @@ export interface StartWords {
   readonly tritonBackends?: readonly string[];
   /** What starts it in a Python program. */
   readonly python?: readonly PythonCall[];
+  /** Servers of Python bindings, by the module that is run: their flags are the binding's keywords. */
+  readonly bindings?: readonly Binding[];
   /** A flag is never written as the beginning of its name: its command line is not argparse's. */
   readonly exactFlags?: true;
   /** Words after a command that make it something else than a server. */
@@ -61,6 +63,16 @@ export interface PythonCall {
   readonly gpu?: string;
   /** Where the engine has other defaults for it than for its server. */
   readonly usage?: Usage;
+}
+
+/** A server around a binding: every flag takes a value, and a variable of its name in capitals says the same. */
+export interface Binding extends Pick<PythonCall, 'keywords' | 'values' | 'defaults'> {
+  /** One of `modules`. */
+  readonly module: string;
+  /** Images whose entry point starts it. */
+  readonly images: RegExp;
+  /** With that keyword, `file` names no model but a file of that repository, and is read as the keyword `as`. */
+  readonly repository?: { readonly keyword: string; readonly file: string; readonly as: string };
 }
 
 /** Who drives the engine, where that is not its own server: a program with all its prompts at hand, or any other program. */

@@ -5,7 +5,18 @@ import { mentionsEngine } from '../mentions';
 import type { Reading } from '../reading';
 import { readShell } from '../shell/script';
 import { logicalLines } from '../text/logical-lines';
-import { addPart, addUnit, builder, finish, type Mapped, part, rangeOf, trimmed, unit } from '../text/mapped';
+import {
+  addPart,
+  addUnit,
+  builder,
+  finish,
+  type Mapped,
+  part,
+  rangeOf,
+  trimmed,
+  unit,
+  withOwnLayers,
+} from '../text/mapped';
 import { type Replacement, replaceIn } from '../text/replace';
 import { NOTHING } from '../words/start';
 import { baseName, type TextForm } from './form';
@@ -225,7 +236,8 @@ function argumentsOf(text: Mapped, at: number, written: string): readonly Mapped
     .map((word) => {
       const start = from;
       from += word.length + 1;
-      return part(text, start, start + word.length);
+      const argument = part(text, start, start + word.length);
+      return withOwnLayers(argument, [{ kind: 'make-argument', range: argument.extent }]);
     });
 }
 

@@ -5,7 +5,7 @@
 import { isMap, type Node, type YAMLMap } from 'yaml';
 import type { TextRange } from '../launch';
 import { readScript } from '../shell/script';
-import { asPieces, type Mapped, refilled, unresolvedIn } from '../text/mapped';
+import { type Mapped, refilled, unresolvedIn, withOwnLayers } from '../text/mapped';
 import { type Replacement, replaceIn } from '../text/replace';
 import { readImage } from '../words/image';
 import { type Site, sitesIn, type Walk } from '../yaml/sites';
@@ -121,6 +121,6 @@ const tektonFilling: Filling = (o, site) => {
   return (m) =>
     replaceIn(m, TEKTON_REFERENCE, ([whole, kind, dotted, quoted]): Replacement => {
       const value = kind === 'params' ? parameter(o, lists, dotted ?? quoted ?? '') : undefined;
-      return value ? { mapped: asPieces(value) } : { unresolved: `${whole} is filled in when the task runs` };
+      return value ? { mapped: withOwnLayers(value) } : { unresolved: `${whole} is filled in when the task runs` };
     });
 };

@@ -147,7 +147,12 @@ function typed(spec: OptionSpec, name: string, value: OptionValue): OptionReadin
 }
 
 /** What the binding's own default says, where the server's is another: it stands nowhere in the file. */
-function defaultOption(engine: LaunchEngine, name: string, value: OptionValue, at: OptionPlace): LaunchOption {
+export function defaultOption(
+  engine: LaunchEngine,
+  name: string,
+  value: OptionValue,
+  at: Omit<OptionPlace, 'text'>,
+): LaunchOption {
   const spec = engine.options.find((o) => o.name === name);
   const place = { range: at.head, nameRange: at.head, line: at.line(at.head.start) };
   const how = 'the default of the Python binding';

@@ -407,7 +407,7 @@ function forget(run: Run, name: string, words: readonly Mapped[]): void {
 function exportedVariables(run: Run): readonly Variable[] {
   return [...run.scope.exported].flatMap((name) => {
     const value = run.scope.variables.get(name);
-    return value?.kind === 'text' ? [{ name, value: value.text }] : [];
+    return value?.kind === 'text' ? [{ name, value: value.text, word: true }] : [];
   });
 }
 
@@ -415,6 +415,6 @@ function assignments(run: Run, node: Node): readonly Variable[] {
   return node.namedChildren.flatMap((n) => {
     const name = n?.type === 'variable_assignment' ? n.childForFieldName('name')?.text : undefined;
     const value = n?.childForFieldName('value');
-    return name !== undefined && value ? [{ name, value: expandText(value, run) }] : [];
+    return name !== undefined && value ? [{ name, value: expandText(value, run), word: true }] : [];
   });
 }

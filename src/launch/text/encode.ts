@@ -143,5 +143,7 @@ const ENCODERS: Readonly<Record<Layer['kind'], Encoder>> = {
   'batch-quoted': mapText((text) => (/["%!\\\p{Cc}]/u.test(text) ? undefined : text)),
   hcl: mapText((text) => text.replace(/[$%]\{/g, (c) => `${c[0]}${c}`)),
   make: mapText((text) => (/^\s|[#\p{Cc}]/u.test(text) ? undefined : text.replaceAll('$', '$$$$'))),
+  // It may stand in quotes where it is used, and a comma or a bracket would end it.
+  'make-argument': mapText((text) => (/^[\w@%+=:./-]+$/.test(text) ? text : undefined)),
   'shell-double': mapText((text) => text.replace(/["\\$`]/g, (c) => `\\${c}`)),
 };

@@ -222,10 +222,10 @@ export function refilled(m: Mapped, fill: (where: TextRange) => string | undefin
 /** What stands here is more than one value: none is written in its place. */
 const inPieces = ({ start, end }: TextRange): readonly Layer[] => [{ kind: 'pieces', range: { start, end } }];
 
-/** The same, to be read where it is written and not to be written. */
-export const asPieces = (m: Mapped): Mapped => ({
+/** The same, for text of other ways of writing: it brings its own. */
+export const withOwnLayers = (m: Mapped, own: readonly Layer[] = m.layers): Mapped => ({
   ...m,
-  segments: m.segments.map((s) => ({ ...s, outer: inPieces(m.extent) })),
+  segments: m.segments.map((s) => ({ ...s, outer: [...own, ...(s.outer ?? [])] })),
 });
 
 /** The same text, but it may not be there. */

@@ -74,7 +74,11 @@ function use(
   } else if (name === '-e' || name === '--env') {
     const variable = assignedName(value.text);
     if (variable !== undefined) {
-      found.environment.push({ name: variable, value: part(value, variable.length + 1, value.text.length) });
+      found.environment.push({
+        name: variable,
+        value: part(value, variable.length + 1, value.text.length),
+        word: true,
+      });
     }
   } else if (name === '--gpus' || name === '--device') {
     const count = gpuCount(value.text);

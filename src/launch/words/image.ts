@@ -1,15 +1,24 @@
 /** A container image's name: which engine it holds, and which version its tag names. */
+import type { Binding } from '../../core/engines/start-words';
 import type { LaunchEngine } from '../engines';
 import type { TextRange } from '../launch';
 import { type Mapped, rangeOf } from '../text/mapped';
 
 export interface Image {
   readonly engine: LaunchEngine;
+  /** It holds a server of a binding, whose version is not the engine's. */
+  readonly binding?: Binding;
   readonly version?: { readonly text: string; readonly range: TextRange };
 }
 
 export function readImage(word: Mapped, engines: readonly LaunchEngine[]): Image | undefined {
   const name = nameOf(word.text);
+  for (const e of engines) {
+    const binding = e.start.bindings?.find((b) => b.images.test(name));
+    if (binding) {
+      return { engine: e, binding };
+    }
+  }
   const engine = engines.find((e) => e.start.images.some((i) => i.test(name)));
   if (!engine) {
     return undefined;

@@ -1,5 +1,5 @@
 /** A command's words → the engine it starts, through whatever stands before it. */
-import type { StartWords } from '../../core/engines/start-words';
+import type { Binding, StartWords } from '../../core/engines/start-words';
 import type { LaunchEngine } from '../engines';
 import type { HardwareHint, TextRange } from '../launch';
 import { type Mapped, part, rangeOf } from '../text/mapped';
@@ -29,6 +29,8 @@ export interface Start extends Surroundings {
   readonly client?: Client;
   /** A trainer's command: its overrides are the engine's settings. */
   readonly rollout?: Rollout;
+  /** The server is a binding's: its words are that one's. */
+  readonly binding?: Binding;
 }
 
 export type Client = NonNullable<StartWords['clients']>[number];
@@ -54,7 +56,7 @@ export function surrounded(
   if (found.kind === 'script') {
     return { kind: 'script', environment, hardware, image, contained, script: found.script };
   }
-  const { engine, head, words, positionalModel, client, rollout } = found;
+  const { engine, head, words, positionalModel, client, rollout, binding } = found;
   return {
     kind: 'start',
     environment,
@@ -67,6 +69,7 @@ export function surrounded(
     positionalModel,
     client,
     rollout,
+    binding,
   };
 }
 
@@ -139,7 +142,7 @@ function wrapped(
     const word = words[i] as Mapped;
     const name = assignedName(word.text);
     if (name !== undefined && (program === 'env' || program === 'sudo')) {
-      environment.push({ name, value: part(word, name.length + 1, word.text.length) });
+      environment.push({ name, value: part(word, name.length + 1, word.text.length), word: true });
       continue;
     }
     const inner = basename(word.text);
@@ -215,7 +218,9 @@ function startAt(
       // A module with a sub-command is the command itself.
       const isCommand = length > 0 || !words[at + count - 1]?.text.includes('.');
       const positionalModel = isCommand && engine.start.positionalModel;
-      return started(around, engine, headRange(words.slice(at, at + count)), rest, positionalModel);
+      const head = words.slice(at, at + count);
+      const binding = engine.start.bindings?.find((b) => head.some((w) => w.text === b.module));
+      return { ...started(around, engine, headRange(head), rest, positionalModel), ...(binding && { binding }) };
     }
   }
   return undefined;
@@ -388,7 +393,8 @@ export function startInImage(
   const positionalModel = engine.start.positionalModel && !engine.start.imageEntry.includes('-m');
   // The word that the entry point asks for is no option of the engine.
   const given = firstWordRule(engine, imageWord) ? words.slice(1) : words;
-  return started(around, engine, rangeOf(imageWord), given, positionalModel);
+  const binding = around.image?.binding;
+  return { ...started(around, engine, rangeOf(imageWord), given, positionalModel), ...(binding && { binding }) };
 }
 
 /** `ollama/ollama pull m`, `llama.cpp:full --convert`: the entry point does something else then. */

@@ -4,6 +4,8 @@ import { type Mapped, unresolvedIn } from '../text/mapped';
 export interface Variable {
   readonly name: string;
   readonly value: Mapped;
+  /** It stands in a command: where a shell reads that, it is quoted as its words are. */
+  readonly word?: true;
 }
 
 /** The name in `NAME=value`. */

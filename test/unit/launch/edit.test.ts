@@ -45,8 +45,11 @@ test.each(withLaunches)('$name: numbers at their place, or added', async ({ name
       const edited = apply(text, edits);
       const after = read(edited, name, all).launches[i];
       if (edits.length === 0) {
-        // Nothing to write on: no place for another option, or one that stands in another file or has no value.
-        expect(here(option) && option?.valueRange !== undefined && option.origin !== 'env', spec.name).toBe(false);
+        // Nothing to write on: no place for another option, or one that stands in another file, is one of several words
+        // that a reference stands for, or has no value.
+        const isWhole = option?.layers?.every((l) => l.kind !== 'pieces');
+        const isHere = here(option) && option?.valueRange !== undefined && option.origin !== 'env';
+        expect(isHere && isWhole, spec.name).toBe(false);
         const { names, only } = launch.insertion ?? {};
         const named = only?.test(names?.[spec.name] ?? spec.name) !== false && !spec.name.includes('.');
         expect(option !== undefined || !launch.insertion || !named, spec.name).toBe(true);
@@ -123,6 +126,19 @@ test.each([
   const { launches } = await readFully(text, 'x.py');
   const edits = editOption(launches[0] as Launch, text, 'cache-type-k', wanted);
   expect(edits.length > 0 ? apply(text, edits).split('\n')[1] : undefined).toBe(expected);
+});
+
+test.each([
+  ['cache-type-k', 'q8_0', 'python -m llama_cpp.server --model m.gguf --n_ctx 2048 --type_k 8'],
+  ['ctx-size', '4096', 'python -m llama_cpp.server --model m.gguf --n_ctx 4096 --type_k 1'],
+  ['ubatch-size', '256', 'python -m llama_cpp.server --model m.gguf --n_ctx 2048 --type_k 1 --n_ubatch 256'],
+  ['parallel', '2', undefined],
+  ['flash-attn', 'on', undefined],
+])('a binding’s server is told by the binding’s names: %s %s', async (name, wanted, expected) => {
+  const text = 'python -m llama_cpp.server --model m.gguf --n_ctx 2048 --type_k 1';
+  const { launches } = read(text, 'x.sh', { grammars: await bash() });
+  const edits = editOption(launches[0] as Launch, text, name, wanted);
+  expect(edits.length > 0 ? apply(text, edits) : undefined).toBe(expected);
 });
 
 test.each([

@@ -1,5 +1,5 @@
 /** The words that start llama.cpp's server in a file. */
-import type { PythonCall, StartWords } from '../start-words';
+import type { Binding, PythonCall, StartWords } from '../start-words';
 
 /** `enum ggml_type` (ggml/include/ggml.h) by number, as `type_k=8` says it, and by the binding's names. */
 const CACHE_TYPES: Readonly<Record<string, string>> = {
@@ -55,7 +55,26 @@ const LLAMA_CPP_PYTHON: PythonCall = {
     parallel: 1,
     'gpu-layers': 0,
     'flash-attn': 'off',
+    // Prompts are kept by a cache of its own, off unless it is asked for.
+    'cache-ram': 0,
   },
+};
+
+/**
+ * llama-cpp-python's own server (0.3, `llama_cpp/server/settings.py` and `cli.py`): one context of one sequence, twice
+ * as long unless it is said.
+ */
+const LLAMA_CPP_PYTHON_SERVER: Binding = {
+  module: 'llama_cpp.server',
+  images: /(?:^|\/)abetlen\/llama-cpp-python$/,
+  keywords: {
+    ...LLAMA_CPP_PYTHON.keywords,
+    model: 'model',
+    hf_model_repo_id: 'hf-repo',
+  },
+  repository: { keyword: 'hf_model_repo_id', file: 'model', as: 'filename' },
+  ...(LLAMA_CPP_PYTHON.values && { values: LLAMA_CPP_PYTHON.values }),
+  defaults: { ...LLAMA_CPP_PYTHON.defaults, 'ctx-size': 2048 },
 };
 
 /**
@@ -67,7 +86,7 @@ export const LLAMA_CPP_START: StartWords = {
   commands: [['llama-server']],
   // Its name until June 2024 (llama.cpp pull request 7809).
   commonCommand: { name: 'server', beside: /\.gguf\b|\bggml[\w.-]*\.bin\b/i },
-  modules: [],
+  modules: [LLAMA_CPP_PYTHON_SERVER.module],
   images: [/(?:^|\/)(?:ggml-org|ggerganov|local)\/llama\.cpp$/i, /(?:^|\/)llama-server(?:-[a-z0-9.]+)*$/i],
   imageVersion: /(?:^|-)(b\d{3,6}|v?\d+\.\d+(?:\.\d+)?)$/i,
   imageEntry: ['llama-server'],
@@ -78,5 +97,6 @@ export const LLAMA_CPP_START: StartWords = {
   exactFlags: true,
   modelOption: 'model',
   python: [LLAMA_CPP_PYTHON],
+  bindings: [LLAMA_CPP_PYTHON_SERVER],
   positionalModel: false,
 };
