@@ -1,6 +1,7 @@
 /** The command line of a binding's server: flags, and variables in capitals, that are called as the binding's keywords. */
 
-import { type OptionReading, type OptionSpec, readOptionValue } from '../../core/engines/option';
+import type { OptionReading, OptionSpec } from '../../core/engines/option';
+import { readOptionValue } from '../../core/engines/option-read';
 import type { Binding } from '../../core/engines/start-words';
 import type { LaunchEngine } from '../engines';
 import type { Insertion, LaunchOption } from '../launch';
