@@ -53,7 +53,8 @@ const CHANGES: readonly (readonly [since: string, change: Partial<GgmlRules>, wh
   ['b7700', { latent: 'key' }, 'MLA: the value is a view of the key, around the turn of 2026 (about)'],
   ['b9600', { logsRollback: true }, 'June 2026 (about)'],
   ['b10434', { nextn: 'some' }, 'August 2026'],
-  ['0.5.0', { nextn: 'none' }, 'de3ff815, 2026-09-28'],
+  // Builds go on beside the releases: b11096 is of 2026-09-22, b12199 of 2026-11-08.
+  ['b11240', { nextn: 'none' }, 'de3ff815, 2026-09-28, as in 0.5.0 (about)'],
 ];
 
 const known = new Map<string, GgmlRules>();

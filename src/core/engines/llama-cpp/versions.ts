@@ -35,15 +35,24 @@ const CHANGES: readonly Change<ServerRules>[] = [
   ['b6927', { slots: 4 }, 'ggml-org/llama.cpp#16736, November 2025'],
   ['b7410', { context: 0, fits: true }, 'December 2025'],
   ['b8000', { fitStart: 'streams' }, 'early 2026'],
-  ['0.5.0', { fitStart: 'slots' }, 'de3ff815, 2026-09-28'],
+  ['b11240', { fitStart: 'slots' }, 'de3ff815, 2026-09-28, as in 0.5.0; builds go on beside the releases'],
 ];
 
 export const LLAMA_CPP_VERSIONS: readonly string[] = ['b3000', 'b4400', 'b5900', 'b7000', 'b7700', 'b10434', '0.5.0'];
 
 export const serverRules = (version: string): ServerRules => rulesAt(FIRST, CHANGES, version);
 
+/** About the build of 0.5.0's last days, October 2026: 0.6.0 came on 2026-10-10. */
+const NEWEST_BUILD = 11_550;
+
 /** `b5890` and `5890` are builds. */
 export function llamaVersion(asked: { readonly text: string; readonly origin: Origin } | undefined): EngineVersion {
   const build = /^\s*(\d{3,})\s*$/.exec(asked?.text ?? '')?.[1];
-  return versionOf(asked && build ? { ...asked, text: `b${build}` } : asked, 'llama.cpp', LLAMA_CPP_VERSIONS);
+  const version = versionOf(asked && build ? { ...asked, text: `b${build}` } : asked, 'llama.cpp', LLAMA_CPP_VERSIONS);
+  return Number(/^b(\d+)/.exec(version.text)?.[1]) > NEWEST_BUILD
+    ? {
+        ...version,
+        note: `llama.cpp ${version.text} is newer than 0.5.0, the newest known here: planned with its rules.`,
+      }
+    : version;
 }
