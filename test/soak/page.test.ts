@@ -1,39 +1,28 @@
 /** The page used for long: what 200 changes of tab, of an option and of the theme make goes again. Needs the built page. */
-import type { CDPSession, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchChromium } from '../../scripts/vscode/chromium.mjs';
 import { type PageTheme, styleOf } from '../ui/fake-host';
 import { openReal, type RealHost } from '../ui/real-host';
+import { inWords, type Scale, scaleOf, type Weight } from './weigh';
 
 const TIMES = 200;
 
-interface Weight {
-  readonly heap: number;
-  readonly listeners: number;
-  readonly nodes: number;
-}
-
 let host: RealHost;
-let session: CDPSession;
+let scale: Scale;
 let close: () => Promise<void>;
 beforeAll(async () => {
   const browser = await launchChromium();
   close = () => browser.close();
   host = await openReal(browser, 'vllm/qwen3-32b.vllm.yaml', { width: 1100, height: 900 });
-  session = await host.page.context().newCDPSession(host.page);
-  await session.send('Performance.enable');
+  scale = await scaleOf(host.page);
 });
 afterAll(() => close?.());
 
-/** After garbage has been collected, twice: what finalisers let go is collected the second time. */
 async function weigh(): Promise<Weight> {
   await host.page.evaluate('said.length = kept.length = 0'); // the made-up host's own notes
   await host.page.waitForTimeout(1000);
-  await session.send('HeapProfiler.collectGarbage');
-  await session.send('HeapProfiler.collectGarbage');
-  const { metrics } = await session.send('Performance.getMetrics');
-  const of = (name: string) => metrics.find((metric) => metric.name === name)?.value ?? Number.NaN;
-  return { heap: of('JSHeapUsedSize'), listeners: of('JSEventListeners'), nodes: of('Nodes') };
+  return scale.weigh();
 }
 
 const tabTitles = (page: Page) => page.getByRole('tab').allTextContents();
@@ -82,11 +71,7 @@ test.each([
   const before = await weigh();
   await change(host, TIMES);
   const after = await weigh();
-  const kib = (bytes: number) => (bytes / 1024).toFixed(0);
-  console.log(
-    `${what}: heap ${kib(before.heap)} → ${kib(after.heap)} KiB, listeners ${before.listeners} → ` +
-      `${after.listeners}, nodes ${before.nodes} → ${after.nodes}, workers ${host.page.workers().length}`,
-  );
+  console.log(`${what}: ${inWords(before)} → ${inWords(after)}`);
   expect(after.listeners).toBeLessThanOrEqual(before.listeners);
   expect(after.nodes).toBeLessThanOrEqual(before.nodes * 1.02);
   expect(after.heap / before.heap).toBeLessThan(1.1);
