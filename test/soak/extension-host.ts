@@ -1,6 +1,7 @@
 /** The process that runs extensions: its heap, asked through the inspector that Node opens on a signal. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { eventually } from '../ui/workbench';
+import { collect } from './weigh';
 
 export interface ExtensionHost {
   /** Bytes of its heap after its garbage has been collected. */
@@ -39,8 +40,7 @@ export async function extensionHost(): Promise<ExtensionHost> {
     });
   return {
     async weigh() {
-      await send('HeapProfiler.collectGarbage');
-      await send('HeapProfiler.collectGarbage');
+      await collect(send);
       return (await send('Runtime.getHeapUsage')).usedSize ?? Number.NaN;
     },
   };
