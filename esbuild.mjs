@@ -3,6 +3,7 @@
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import * as esbuild from 'esbuild';
+import { FOR_NODE } from './scripts/lib/for-node.mjs';
 
 const args = process.argv.slice(2);
 const watch = args.includes('--watch');
@@ -21,14 +22,7 @@ const shared = {
   loader: { '.wgsl': 'text' },
 };
 /** @type {typeof shared} */
-const node = {
-  ...shared,
-  platform: 'node',
-  format: 'cjs',
-  target: 'node20',
-  // Its module build asks for `import.meta.url`, which a CommonJS bundle has not.
-  alias: { 'web-tree-sitter': './node_modules/web-tree-sitter/tree-sitter.cjs' },
-};
+const node = { ...shared, ...FOR_NODE };
 /** @type {typeof shared} */
 const browser = {
   ...shared,

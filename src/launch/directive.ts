@@ -52,6 +52,10 @@ function holding(
   launches: readonly Launch[],
 ): (launch: Launch) => readonly Directive[] {
   const first = launches.reduce((least, l) => Math.min(least, l.range.start), Number.POSITIVE_INFINITY);
+  const forAll = shared.filter((d) => d.at < first);
+  if (forAll.length === shared.length) {
+    return () => forAll;
+  }
   const separators = [...text.matchAll(/^---(?:\s|$)/gm)].map((m) => m.index);
   const documentOf = (at: number): number => {
     let [low, high] = [0, separators.length];
@@ -65,7 +69,6 @@ function holding(
     }
     return low;
   };
-  const forAll = shared.filter((d) => d.at < first);
   const byDocument = new Map<number, Directive[]>();
   for (const directive of shared.filter((d) => d.at >= first)) {
     const document = documentOf(directive.at);
@@ -128,9 +131,14 @@ function* findDirectives(reading: Reading): Generator<Directive> {
 
 const opensComment = (before: string): boolean => /(?:^|\s)(?:#+|\/\/+|;+|--|REM|::)\s*$/i.test(before);
 
+/** A directive is not longer: the rest of a line without end is none of it. */
+const LONGEST = 2000;
+
+const LINE_END = /[\r\n]|$/g;
+
 function endOfLine(text: string, from: number): number {
-  const found = /[\r\n]/.exec(text.slice(from, from + 2000));
-  return found ? from + found.index : Math.min(text.length, from + 2000);
+  LINE_END.lastIndex = from;
+  return Math.min(LINE_END.exec(text)?.index ?? text.length, from + LONGEST);
 }
 
 const ENTRY = /([^\s=]+)(?:=("[^"]*"|'[^']*'|\S*))?/g;

@@ -4,7 +4,7 @@ import { serversOf } from './clients';
 import { withDirectives } from './directive';
 import type { LaunchEngine } from './engines';
 import { FORMS } from './forms';
-import { baseName, type FormReader, type TextForm, withoutTemplateEnding, type YamlForm } from './forms/form';
+import { baseName, type TextForm, withoutTemplateEnding, type YamlForm } from './forms/form';
 import type { Launch, ReadInput, ReadResult, TextRange } from './launch';
 import { remembered } from './memory';
 import { mentionsEngine } from './mentions';
@@ -60,9 +60,7 @@ const readFenced: ReadFenced = (reading, language, part, form, title) => {
   if (/^(?:ya?ml|json)$/.test(language)) {
     fencedYaml(inner, part.extent);
   } else {
-    FORMS.filter(isText)
-      .find((f) => f.fences?.includes(language))
-      ?.read(inner, part);
+    TEXT_FORMS.find((f) => f.fences?.includes(language))?.read(inner, part);
   }
 };
 
@@ -88,24 +86,24 @@ function fencedYaml(reading: Reading, part: TextRange): void {
 const inOrder = (launches: readonly Launch[]): readonly Launch[] =>
   [...launches].sort((a, b) => a.head.start - b.head.start);
 
-const isYaml = (f: FormReader): f is YamlForm => f.kind === 'yaml';
-const isText = (f: FormReader): f is TextForm => f.kind === 'text';
+const TEXT_FORMS = FORMS.filter((f) => f.kind === 'text');
+const YAML_FORMS = FORMS.filter((f) => f.kind === 'yaml');
 
 function readForms(reading: Reading & Collected): void {
   const { form } = reading.input;
   const name = withoutTemplateEnding(reading.input.name);
-  const given = FORMS.find((f) => f.form === form);
-  const text = given ? (isText(given) ? given : undefined) : FORMS.filter(isText).find((f) => f.names.test(name));
+  const given = form && FORMS.find((f) => f.form === form);
+  const text = given ? (given.kind === 'text' ? given : undefined) : TEXT_FORMS.find((f) => f.names.test(name));
   if (text) {
     readText(reading, text);
     return;
   }
   if (given || /\.(?:ya?ml|json)$/i.test(name)) {
-    readYaml(reading, given && isYaml(given) ? given : undefined);
+    readYaml(reading, given?.kind === 'yaml' ? given : undefined);
     return;
   }
   const head = reading.text.slice(0, HEAD);
-  const recognised = FORMS.filter(isText).find((f) => f.recognises(head, reading));
+  const recognised = TEXT_FORMS.find((f) => f.recognises(head, reading));
   if (recognised) {
     readText(reading, recognised);
   } else if (!/\.\w+$/.test(name)) {
@@ -144,7 +142,7 @@ function readUnnamed(reading: Reading & Collected): void {
   if (isKnown) {
     readYaml(reading, undefined);
   } else {
-    const shell = FORMS.filter(isText).find((f) => f.form === 'shell');
+    const shell = TEXT_FORMS.find((f) => f.form === 'shell');
     if (shell) {
       readText(reading, shell);
     }
@@ -158,7 +156,7 @@ const HEAD = 8192;
 const MOST_ERRORS = 20;
 
 function readYaml(reading: Reading & Collected, given: YamlForm | undefined): void {
-  const named = FORMS.filter(isYaml).find((f) => f.names?.test(withoutTemplateEnding(reading.input.name)));
+  const named = YAML_FORMS.find((f) => f.names?.test(withoutTemplateEnding(reading.input.name)));
   const { ranges, cut } = documentsOf(reading.text);
   const found = ranges.flatMap((range) => {
     const form = given ?? named ?? recogniseYaml(reading, range);
@@ -195,7 +193,7 @@ function readEmbedded(reading: Reading & Collected, name: string, block: Mapped,
 
 function recogniseYaml(reading: Reading, range: TextRange): YamlForm | undefined {
   const keys = topKeys(unindented(reading.text.slice(range.start, Math.min(range.end, range.start + HEAD))));
-  return FORMS.filter(isYaml).find((f) => f.recognises(keys, reading));
+  return YAML_FORMS.find((f) => f.recognises(keys, reading));
 }
 
 /** The margin of a text that stands in another is where its first line begins. */

@@ -12,9 +12,17 @@ export interface Lines {
   offset(position: Position): number;
 }
 
-/** Line ends are `\n`, `\r\n` and a lone `\r`, as in an editor. */
+let last: { readonly of: string; readonly lines: Lines } | undefined;
+
+/** Line ends are `\n`, `\r\n` and a lone `\r`, as in an editor. One text is asked for again and again: by who reads it, plans it, shows it. */
 export function linesOf(text: string): Lines {
-  const starts = lineStarts(text);
+  if (last?.of !== text) {
+    last = { of: text, lines: linesFrom(text, lineStarts(text)) };
+  }
+  return last.lines;
+}
+
+function linesFrom(text: string, starts: readonly number[]): Lines {
   const line = (offset: number): number => {
     let low = 0;
     let high = starts.length - 1;

@@ -4,55 +4,98 @@
  */
 import type { LaunchEngine } from './engines';
 import type { GrammarName, ReadInput, ReadResult } from './launch';
-import { recent } from './recent';
 
 interface Kept {
-  readonly name: string;
-  readonly form: ReadInput['form'];
+  readonly input: Pick<ReadInput, 'text' | 'name' | 'form'>;
   readonly engines: readonly LaunchEngine[];
-  readonly files: ReadonlyMap<string, string | null | undefined>;
-  readonly grammars: ReadonlyMap<GrammarName, unknown>;
+  readonly asked: Asked;
   readonly result: ReadResult;
+  /** Somebody has asked for it a second time. */
+  isWanted: boolean;
 }
 
-/** As many files as somebody looks at by turns. */
-const kept = recent<Kept>(4 * 1024 * 1024, 32);
+/** What a reading was told from outside; absent where it asked for nothing. */
+interface Asked {
+  files?: Map<string, string | null | undefined>;
+  grammars?: Map<GrammarName, unknown>;
+}
+
+/** As many files as somebody looks at by turns, and no more text than this. */
+const MOST = 32;
+const MOST_CHARACTERS = 4 * 1024 * 1024;
+
+/** The latest first. */
+let kept: readonly Kept[] = [];
 
 export function remembered(
   input: ReadInput,
   engines: readonly LaunchEngine[],
   read: (input: ReadInput) => ReadResult,
 ): ReadResult {
-  const known = kept.get(input.text);
-  if (known && isSame(known, input, engines)) {
+  const known = kept.find((k) => isSame(k, input, engines));
+  if (known) {
+    known.isWanted = true;
+    keep(known);
     return known.result;
   }
-  const files = new Map<string, string | null | undefined>();
-  const grammars = new Map<GrammarName, unknown>();
-  const result = read({
-    ...input,
-    files: {
-      read: (path) => {
-        const text = input.files?.read(path);
-        files.set(path, text);
-        return text;
-      },
-    },
-    grammars: {
-      get: (name) => {
-        const grammar = input.grammars?.get(name);
-        grammars.set(name, grammar);
-        return grammar;
-      },
-    },
-  });
-  kept.set(input.text, { name: input.name, form: input.form, engines, files, grammars, result });
+  const asked: Asked = {};
+  const result = read(overheard(input, asked));
+  const { text, name, form } = input;
+  keep({ input: { text, name, form }, engines, asked, result, isWanted: false });
   return result;
 }
 
-const isSame = (known: Kept, { name, form, files, grammars }: ReadInput, engines: readonly LaunchEngine[]): boolean =>
-  known.name === name &&
-  known.form === form &&
-  known.engines === engines &&
-  [...known.files].every(([path, text]) => files?.read(path) === text) &&
-  [...known.grammars].every(([grammar, parser]) => grammars?.get(grammar) === parser);
+/** The same input; what is asked of its ports is written down. */
+function overheard(input: ReadInput, asked: Asked): ReadInput {
+  const { text, name, form } = input;
+  return {
+    text,
+    name,
+    form,
+    files: {
+      read(path) {
+        const found = input.files?.read(path);
+        asked.files ??= new Map();
+        asked.files.set(path, found);
+        return found;
+      },
+    },
+    grammars: {
+      get(name) {
+        const grammar = input.grammars?.get(name);
+        asked.grammars ??= new Map();
+        asked.grammars.set(name, grammar);
+        return grammar;
+      },
+    },
+  };
+}
+
+function isSame({ input, engines, asked }: Kept, now: ReadInput, withEngines: readonly LaunchEngine[]): boolean {
+  return (
+    input.name === now.name &&
+    input.form === now.form &&
+    engines === withEngines &&
+    input.text === now.text &&
+    [...(asked.files ?? [])].every(([path, text]) => now.files?.read(path) === text) &&
+    [...(asked.grammars ?? [])].every(([grammar, parser]) => now.grammars?.get(grammar) === parser)
+  );
+}
+
+/**
+ * It takes the place of what was read of that file before, but for the last that somebody wanted twice: what is read
+ * while somebody types never comes back, and to keep it costs more than to read it.
+ */
+function keep(one: Kept): void {
+  if (kept[0] === one) {
+    return;
+  }
+  const rivals = kept.filter((k) => k !== one && k.input.name === one.input.name);
+  const wanted = rivals.find((k) => k.isWanted);
+  const others = kept.filter((k) => k !== one && (k === wanted || !rivals.includes(k)));
+  let left = MOST_CHARACTERS;
+  kept = [one, ...others].slice(0, MOST).filter(({ input }) => {
+    left -= input.text.length;
+    return left >= 0;
+  });
+}

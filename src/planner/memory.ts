@@ -57,7 +57,7 @@ function keyOf({ engine, asked, workload, role }: RoadInput, ask: Ask): string {
   let key = `${engine.id}\0${role}\0${usage}\0${version?.text}\0${numberOf(model)}\0${numberOf(draft)}\0${workload.prompt}\0${workload.output}`;
   key += `\0${hardware?.name}\0${hardware?.memory.value}\0${hardware?.count}`;
   for (const s of settings) {
-    key += `\0${s.name}\0${s.raw}\0${s.origin}\0${s.line}\0${s.unresolved}\0${s.error}`;
+    key += `\0${s.name}\0${s.raw}\0${s.origin}\0${s.line}\0${s.unresolved ?? ''}\0${s.error ?? ''}`;
     // Most values are their own text; the rest are small objects and lists.
     key += `\0${typeof s.value === 'object' ? JSON.stringify(s.value) : s.value}`;
   }

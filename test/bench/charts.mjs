@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as esbuild from 'esbuild';
+import { FOR_NODE } from '../../scripts/lib/for-node.mjs';
 import { ROOT } from '../../scripts/lib/paths.mjs';
 import { launchChromium } from '../../scripts/vscode/chromium.mjs';
 import { besideLoop, median } from './measure.mjs';
@@ -45,6 +46,8 @@ const PAGE = `<!DOCTYPE html><html lang="en"><head><link rel="stylesheet" href="
 async function hostOf() {
   const outfile = path.join(ROOT, 'out/bench/host.cjs');
   await esbuild.build({
+    ...FOR_NODE,
+    minify: true,
     stdin: {
       contents: `export { whatIf } from './src/what-if'; export { studiesOf } from './src/what-if/studies';
         export { studiesView } from './src/dashboard/studies-view'; export { planView } from './src/dashboard/view-model';
@@ -53,12 +56,6 @@ async function hostOf() {
       resolveDir: ROOT,
     },
     outfile,
-    bundle: true,
-    minify: true,
-    platform: 'node',
-    format: 'cjs',
-    target: 'node20',
-    mainFields: ['module', 'main'],
   });
   const { whatIf, studiesOf, studiesView, planView, tryingOn, requestsByLength, PROTOCOL } = createRequire(
     import.meta.url,

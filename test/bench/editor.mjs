@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import * as esbuild from 'esbuild';
+import { FOR_NODE } from '../../scripts/lib/for-node.mjs';
 import { ROOT } from '../../scripts/lib/paths.mjs';
 import { besideLoop } from './measure.mjs';
 
@@ -40,15 +41,10 @@ const p95 = (times) => [...times].sort((a, b) => a - b)[Math.floor(times.length 
 export async function editorBench() {
   const outfile = path.join(ROOT, 'out/bench/editor.cjs');
   await esbuild.build({
+    ...FOR_NODE,
+    minify: true,
     stdin: { contents: "export * from './src/lazy'; export { planText } from './src/planner';", resolveDir: ROOT },
     outfile,
-    bundle: true,
-    minify: true,
-    platform: 'node',
-    format: 'cjs',
-    target: 'node20',
-    mainFields: ['module', 'main'],
-    alias: { 'web-tree-sitter': './node_modules/web-tree-sitter/tree-sitter.cjs' },
     external: ['vscode'],
     logLevel: 'error',
   });

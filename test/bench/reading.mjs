@@ -2,8 +2,9 @@
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import * as esbuild from 'esbuild';
+import { FOR_NODE } from '../../scripts/lib/for-node.mjs';
 import { ROOT } from '../../scripts/lib/paths.mjs';
-import { calibrate, inTurns } from './measure.mjs';
+import { bareYaml, calibrate, inTurns } from './measure.mjs';
 
 const READ_LIMIT = 1.3;
 const EDIT_LIMIT = 20;
@@ -70,19 +71,15 @@ const manifest = (note, only) =>
 export async function readingBench() {
   const outfile = path.join(ROOT, 'out/bench/reading.cjs');
   await esbuild.build({
+    ...FOR_NODE,
+    minify: true,
     stdin: {
-      contents: "export { readLaunches } from './src/launch'; export { parseAllDocuments } from 'yaml';",
+      contents: "export { readLaunches } from './src/launch';",
       resolveDir: ROOT,
     },
     outfile,
-    bundle: true,
-    minify: true,
-    platform: 'node',
-    format: 'cjs',
-    target: 'node20',
-    mainFields: ['module', 'main'],
   });
-  const { readLaunches, parseAllDocuments } = createRequire(import.meta.url)(outfile);
+  const { readLaunches } = createRequire(import.meta.url)(outfile);
   const name = 'vllm.yaml';
   const text = manifest('same');
   const found = readLaunches({ text, name }).launches.length;
@@ -97,7 +94,7 @@ export async function readingBench() {
   const readAnew = () => readLaunches({ text: anew[a++ % anew.length], name });
   const readEdited = () => readLaunches({ text: edited[e++ % edited.length], name });
   const readAgain = () => readLaunches({ text, name });
-  const parse = () => parseAllDocuments(anew[p++ % anew.length]);
+  const parse = () => bareYaml.parseAllDocuments(anew[p++ % anew.length]);
   const all = [readAnew, parse, readEdited];
   inTurns(all, { rounds: 15, calls: 3 });
   const [whole = 0, bare = 0, edit = 0] = inTurns(all, { rounds: 31, calls: 3 });

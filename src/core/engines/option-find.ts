@@ -7,6 +7,8 @@ export interface OptionIndex {
   readonly long: ReadonlyMap<string, OptionSpec>;
   /** Short forms with their dash. */
   readonly short: ReadonlyMap<string, OptionSpec>;
+  /** What each flag means that is written as the table has it, with its dashes: nearly all of them are. */
+  readonly written: ReadonlyMap<string, FoundOption>;
   /** Every long form argparse knows, `no-` forms of flags among them, for abbreviations. */
   readonly forms: readonly LongForm[];
 }
@@ -49,6 +51,9 @@ export function optionIndex(table: readonly OptionSpec[]): OptionIndex {
   const index: OptionIndex = {
     long: new Map(forms.filter((f) => !f.negated).map((f) => [f.key, f.spec])),
     short: new Map(table.flatMap((spec) => (spec.short ?? []).map((s) => [s, spec]))),
+    written: new Map(
+      table.flatMap(flagsOf).map(([flag, spec]) => [flag, { spec, negated: false, abbreviated: false }]),
+    ),
     forms,
   };
   indexes.set(table, index);
@@ -59,6 +64,12 @@ const longForms = (spec: OptionSpec): readonly LongForm[] =>
   [spec.name, ...(spec.aliases ?? [])].flatMap((text) => [
     { text, key: dashed(text), spec, negated: false },
     ...(spec.type === 'flag' ? [{ text: `no-${text}`, key: dashed(`no-${text}`), spec, negated: true }] : []),
+  ]);
+
+const flagsOf = (spec: OptionSpec): readonly (readonly [string, OptionSpec])[] =>
+  [...[spec.name, ...(spec.aliases ?? [])].map((name) => `--${dashed(name)}`), ...(spec.short ?? [])].map((flag) => [
+    flag,
+    spec,
   ]);
 
 const dashed = (text: string): string => text.replaceAll('_', '-');
@@ -78,6 +89,10 @@ export function findOption(
   version?: string,
 ): FoundOption | AmbiguousOption | undefined {
   const index = optionIndex(table);
+  const written = index.written.get(flag);
+  if (written) {
+    return written;
+  }
   const isShort = flag.startsWith('-') && !flag.startsWith('--');
   const nested = isShort || !flag.includes('.') ? undefined : index.long.get(dashed(flag.replace(/^--/, '')));
   if (nested) {

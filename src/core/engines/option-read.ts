@@ -45,12 +45,13 @@ export function readInt(text: string): OptionReading | undefined {
 export const safeInteger = (value: number): OptionReading =>
   Number.isSafeInteger(value) ? { value: value === 0 ? 0 : value } : { error: 'is too large' };
 
+const DIGITS = String.raw`\d+(?:_\d+)*`;
+const FLOAT = new RegExp(String.raw`^[+-]?(?:${DIGITS}\.?(?:${DIGITS})?|\.${DIGITS})(?:[eE][+-]?${DIGITS})?$`);
+
 /** Python's `float(text)`, without infinities and NaN: no option takes those. */
 function readFloat(text: string): OptionReading | undefined {
-  const digits = '\\d+(?:_\\d+)*';
-  const pattern = new RegExp(`^[+-]?(?:${digits}\\.?(?:${digits})?|\\.${digits})(?:[eE][+-]?${digits})?$`);
   const trimmed = text.trim();
-  return pattern.test(trimmed) ? { value: Number(trimmed.replaceAll('_', '')) } : undefined;
+  return FLOAT.test(trimmed) ? { value: Number(trimmed.replaceAll('_', '')) } : undefined;
 }
 
 function readFlag(text: string): OptionReading {

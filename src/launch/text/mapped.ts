@@ -37,9 +37,15 @@ export interface Mapped {
 const NO_LAYERS: readonly Layer[] = [];
 
 /** `text` is the whole file; the result is the part of it between two offsets. */
-export function plainText(text: string, start: number, end: number, layers: readonly Layer[] = NO_LAYERS): Mapped {
+export function plainText(
+  text: string,
+  start: number,
+  end: number,
+  layers: readonly Layer[] = NO_LAYERS,
+  extent: TextRange = { start, end },
+): Mapped {
   const segments = [segment(0, end - start, start, end, true)];
-  return { text: text.slice(start, end), segments, layers, extent: { start, end } };
+  return { text: text.slice(start, end), segments, layers, extent };
 }
 
 /** Text that stands for what is written at `where`. */
@@ -120,6 +126,9 @@ export interface Builder {
   readonly segments: Segment[];
 }
 
+/** A builder makes its segments itself, so that the last one can grow. */
+type Growing = { -readonly [K in 'length' | 'end']: Segment[K] };
+
 export const builder = (): Builder => ({ text: '', segments: [] });
 
 export function finish(b: Builder, layers: readonly Layer[], extent: TextRange): Mapped {
@@ -180,9 +189,9 @@ export function addExact(b: Builder, text: string, where: TextRange): void {
 function push(b: Builder, s: Segment): void {
   const last = b.segments.at(-1);
   if (last?.exact && s.exact && last.end === s.start && isAlike(last, s)) {
-    const { at, start, span, maybe, outer } = last;
-    const length = last.length + s.length;
-    b.segments[b.segments.length - 1] = segment(at, length, start, s.end, true, span, undefined, maybe, outer);
+    const growing: Growing = last;
+    growing.length += s.length;
+    growing.end = s.end;
   } else {
     b.segments.push(s);
   }

@@ -100,23 +100,23 @@ function readFlag(input: ArgumentWords, index: number, engine: LaunchEngine): Fl
     return { options: [], next: index + 1 };
   }
   const found = optionNamed(engine, flag);
+  if (found && !('ambiguous' in found)) {
+    return readKnown(input, index, flag, found);
+  }
   const nameRange = rangeOf(word, 0, flag.length);
   const base = { name: bareName(flag), range: nameRange, nameRange, origin: 'file' as const, raw: '' };
-  if (found && 'ambiguous' in found) {
+  if (found) {
     const error = `${flag} is ambiguous: it could be ${found.ambiguous.join(', ')}`;
     const value = unknownValue(input, index, equals);
     return { options: [withRaw(input, { ...base, error }, value)], next: value.next };
   }
-  if (!found) {
-    const value = unknownValue(input, index, equals);
-    const reading = (text: string): OptionReading => ({ value: text });
-    const option =
-      value.words.length === 0
-        ? { ...base, line: input.line(nameRange.start), value: true }
-        : valued(input, base, value, reading);
-    return { options: [option], next: value.next };
-  }
-  return readKnown(input, index, flag, found);
+  const value = unknownValue(input, index, equals);
+  const reading = (text: string): OptionReading => ({ value: text });
+  const option =
+    value.words.length === 0
+      ? { ...base, line: input.line(nameRange.start), value: true }
+      : valued(input, base, value, reading);
+  return { options: [option], next: value.next };
 }
 
 /** A beginning of a name is the option only where the engine reads its words as argparse does. */
@@ -265,9 +265,11 @@ function listLayers(first: Mapped, whole: TextRange): readonly Layer[] {
 type Outcome = Pick<LaunchOption, 'value' | 'unresolved' | 'error'>;
 
 function readingOf(spec: OptionSpec | undefined, value: ValueWords, read: (text: string) => OptionReading): Outcome {
-  const unresolved = value.words.map((w, i) => unknownIn(w, i === 0 ? value.from : 0)).find((u) => u !== undefined);
-  if (unresolved !== undefined) {
-    return { unresolved };
+  for (const [i, word] of value.words.entries()) {
+    const unresolved = unknownIn(word, i === 0 ? value.from : 0);
+    if (unresolved !== undefined) {
+      return { unresolved };
+    }
   }
   const texts = value.words.map((w, i) => (i === 0 ? w.text.slice(value.from) : w.text));
   return readTexts(spec, texts, read);

@@ -25,7 +25,7 @@ const TOO_LONG = 'it grows too long';
 function expand(m: Mapped, lookup: Lookup, read: Reader, kind: LayerKind): Mapped {
   const layers = [...m.layers, { kind, range: m.extent }];
   if (!m.text.includes('$')) {
-    return { ...m, layers };
+    return { text: m.text, segments: m.segments, layers, extent: m.extent };
   }
   const b = builder();
   let from = 0;

@@ -110,16 +110,31 @@ function find(
   if (!first || depth > MAX_DEPTH) {
     return undefined;
   }
-  const direct = startAt(words, 0, engines, around) ?? scriptAt(words, around) ?? rolloutAt(words, engines, around);
+  // No flag starts anything, whatever path stands in it.
+  if (first.text.startsWith('-')) {
+    return undefined;
+  }
+  const program = basename(first.text);
+  const direct = startedBy(program, words, engines, around);
   if (direct) {
     return direct;
   }
-  const program = basename(first.text);
   if (CONTAINERS.has(program)) {
     return inContainer(words, engines, around, depth);
   }
   return WRAPPERS.has(program) ? wrapped(words, program, engines, around, depth) : undefined;
 }
+
+/** What the program does with the words that it begins. */
+const startedBy = (
+  program: string,
+  words: readonly Mapped[],
+  engines: readonly LaunchEngine[],
+  around: Surroundings,
+): Found | undefined =>
+  startOf(program, words, engines, around) ??
+  scriptOf(program, words, around) ??
+  rolloutOf(program, words, engines, around);
 
 /** Of a program on Windows too. */
 const basename = (path: string): string =>
@@ -148,7 +163,7 @@ function wrapped(
     const inner = basename(word.text);
     const rest = words.slice(i);
     const now = { ...outer, environment };
-    const found = startAt(rest, 0, engines, now) ?? scriptAt(rest, now) ?? rolloutAt(rest, engines, now);
+    const found = word.text.startsWith('-') ? undefined : startedBy(inner, rest, engines, now);
     if (found) {
       return found;
     }
@@ -193,22 +208,22 @@ function inSif(
 /** Programs that hand a word to a shell. */
 const RUNS_TEXT = new Set(['eval', 'pm2', 'screen', 'script', 'ssh', 'su', 'tmux', 'watch']);
 
-/** The engine started by the words from `at` on. */
-function startAt(
+/** The engine whose command these words are. */
+function startOf(
+  program: string,
   words: readonly Mapped[],
-  at: number,
   engines: readonly LaunchEngine[],
   around: Surroundings,
 ): Start | undefined {
   for (const engine of engines) {
-    const asking = clientAt(words, at, engine, around);
+    const asking = clientOf(program, words, engine, around);
     if (asking) {
       return asking;
     }
-    const length = commandLength(words, at, engine) || commonLength(words, at, engine);
-    const count = length || moduleLength(words, at, engine);
+    const length = commandLength(program, words, engine) || commonLength(program, words, engine);
+    const count = length || moduleLength(program, words, engine);
     if (count > 0) {
-      const rest = words.slice(at + count);
+      const rest = words.slice(count);
       if (engine.start.otherCommands?.includes(rest[0]?.text ?? '')) {
         return undefined;
       }
@@ -216,9 +231,9 @@ function startAt(
         return undefined;
       }
       // A module with a sub-command is the command itself.
-      const isCommand = length > 0 || !words[at + count - 1]?.text.includes('.');
-      const positionalModel = isCommand && engine.start.positionalModel;
-      const head = words.slice(at, at + count);
+      const isDirect = length > 0 || !words[count - 1]?.text.includes('.');
+      const positionalModel = isDirect && engine.start.positionalModel;
+      const head = words.slice(0, count);
       const binding = engine.start.bindings?.find((b) => head.some((w) => w.text === b.module));
       return { ...started(around, engine, headRange(head), rest, positionalModel), ...(binding && { binding }) };
     }
@@ -232,12 +247,13 @@ const asksForHelp = (words: readonly Mapped[]): boolean =>
 const PYTHON = /^(?:python[\d.]*|pypy3?)$/;
 
 /** A trainer in Python that starts the engine itself. */
-function rolloutAt(
+function rolloutOf(
+  program: string,
   words: readonly Mapped[],
   engines: readonly LaunchEngine[],
   around: Surroundings,
 ): Start | undefined {
-  const rollout = PYTHON.test(basename(words[0]?.text ?? '')) ? readRollout(words, engines) : undefined;
+  const rollout = PYTHON.test(program) ? readRollout(words, engines) : undefined;
   if (!rollout) {
     return undefined;
   }
@@ -247,17 +263,23 @@ function rolloutAt(
 }
 
 /** Its flags are the client's own; of its words the first is the model. */
-function clientAt(words: readonly Mapped[], at: number, engine: LaunchEngine, around: Surroundings): Start | undefined {
-  const program = basename(words[at]?.text ?? '');
-  const client = engine.start.clients?.find(
-    (c) => c.words[0] === program && c.words.every((w, i) => i === 0 || words[at + i]?.text === w),
-  );
+function clientOf(
+  program: string,
+  words: readonly Mapped[],
+  engine: LaunchEngine,
+  around: Surroundings,
+): Start | undefined {
+  const client = engine.start.clients?.find((c) => isCommand(c.words, program, words));
   const length = client?.words.length ?? 0;
-  const model = client && words.slice(at + length).find((w) => !w.text.startsWith('-'));
+  const model = client && words.slice(length).find((w) => !w.text.startsWith('-'));
   return client && model
-    ? { ...started(around, engine, headRange(words.slice(at, at + length)), [model], true), client }
+    ? { ...started(around, engine, headRange(words.slice(0, length)), [model], true), client }
     : undefined;
 }
+
+/** The program by its name, and the words after it as they are. */
+const isCommand = (command: readonly string[], program: string, words: readonly Mapped[]): boolean =>
+  command[0] === program && command.every((w, i) => i === 0 || words[i]?.text === w);
 
 /** A start of this engine with these options, whatever words there are. */
 export function started(
@@ -276,38 +298,31 @@ function headRange(words: readonly Mapped[]): TextRange {
   return { start, end: Math.max(start, ranges.at(-1)?.end ?? start) };
 }
 
-/** How many words of `at`… are one of the engine's commands; the longest one counts. */
-function commandLength(words: readonly Mapped[], at: number, engine: LaunchEngine): number {
-  const program = basename(words[at]?.text ?? '');
-  const lengths = engine.start.commands
-    .filter((c) => c[0] === program && c.every((w, i) => i === 0 || words[at + i]?.text === w))
-    .map((c) => c.length);
-  return lengths.length === 0 ? 0 : Math.max(...lengths);
-}
+/** How many words are one of the engine's commands; the longest one counts. */
+const commandLength = (program: string, words: readonly Mapped[], engine: LaunchEngine): number =>
+  engine.start.commands.reduce((most, c) => (isCommand(c, program, words) ? Math.max(most, c.length) : most), 0);
 
 /** `./server -m model.gguf`. */
-function commonLength(words: readonly Mapped[], at: number, { start }: LaunchEngine): number {
+function commonLength(program: string, words: readonly Mapped[], { start }: LaunchEngine): number {
   const { commonCommand: common } = start;
-  const isNamed = common !== undefined && basename(words[at]?.text ?? '') === common.name;
-  return isNamed && words.slice(at + 1).some((w) => common.beside.test(w.text)) ? 1 : 0;
+  return common?.name === program && words.slice(1).some((w) => common.beside.test(w.text)) ? 1 : 0;
 }
 
 /** `python -u -m MODULE`, or the module's file. */
-function moduleLength(words: readonly Mapped[], at: number, engine: LaunchEngine): number {
-  const program = basename(words[at]?.text ?? '');
+function moduleLength(program: string, words: readonly Mapped[], engine: LaunchEngine): number {
   if (!PYTHON.test(program) && program !== 'torchrun') {
     return 0;
   }
-  for (let i = at + 1; i < words.length; i++) {
+  for (let i = 1; i < words.length; i++) {
     const text = words[i]?.text ?? '';
     if (text === '-m') {
       const length = moduleWords(words, i + 1, engine);
-      return length === 0 ? 0 : i + 1 + length - at;
+      return length === 0 ? 0 : i + 1 + length;
     }
     if (text === '-W' || text === '-X') {
       i++;
     } else if (!text.startsWith('-') && program !== 'torchrun') {
-      return engine.start.modules.some((m) => !m.includes(' ') && isFileOf(text, m)) ? i + 1 - at : 0;
+      return engine.start.modules.some((m) => !m.includes(' ') && isFileOf(text, m)) ? i + 1 : 0;
     }
   }
   return 0;
@@ -325,8 +340,8 @@ const isFileOf = (path: string, module: string): boolean => {
 };
 
 /** `sh -c SCRIPT`, `bash -lc SCRIPT`, `bash -e -c SCRIPT`, `bash -lc -- SCRIPT`: the first word that is no flag of the shell's. */
-function scriptAt(words: readonly Mapped[], around: Surroundings): Script | undefined {
-  if (!SHELLS.test(basename(words[0]?.text ?? ''))) {
+function scriptOf(program: string, words: readonly Mapped[], around: Surroundings): Script | undefined {
+  if (!SHELLS.test(program)) {
     return undefined;
   }
   let takesScript = false;

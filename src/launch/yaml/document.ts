@@ -159,7 +159,7 @@ function tooMuch(text: string): { readonly message: string; readonly range: Text
   if (text.length > MAX_LENGTH) {
     return { message: 'YAML: this document is over 2 MB and was not read', range: { start: 0, end: 0 } };
   }
-  const at = deepPlace(text);
+  const at = isShallow(text) ? undefined : deepPlace(text);
   return at === undefined
     ? undefined
     : {
@@ -170,10 +170,31 @@ function tooMuch(text: string): { readonly message: string; readonly range: Text
 
 const [LF, SPACE, DASH, QUESTION, OPEN, CLOSE, OPEN_MAP, CLOSE_MAP] = [10, 32, 45, 63, 91, 93, 123, 125];
 
+/** Told at a glance, and so of nearly every text: few brackets open, and no line begins so far in that many indents fit. */
+function isShallow(text: string): boolean {
+  const most = MAX_NESTING / 2;
+  let opened = 0;
+  for (const bracket of '[{') {
+    for (let at = text.indexOf(bracket); at !== -1 && opened <= most; at = text.indexOf(bracket, at + 1)) {
+      opened++;
+    }
+  }
+  for (let line = 0; line !== -1 && opened <= most; ) {
+    // Only spaces and the signs of items and keys lead further in: mostly the last of so many is none.
+    if (/[ ?-]/.test(text.charAt(line + most - 1)) && /^[ ?-]*$/.test(text.slice(line, line + most))) {
+      return false;
+    }
+    const end = text.indexOf('\n', line);
+    line = end === -1 ? -1 : end + 1;
+  }
+  return opened <= most;
+}
+
 /** Where brackets, indents and `- - -` first add up to more than allowed. Text in quotes counts as well: an upper bound. */
 function deepPlace(text: string): number | undefined {
   let flow = 0;
   const indents: number[] = [];
+  let depth = 0;
   let lineStart = 0;
   let inIndent = true;
   for (let i = 0; i < text.length; i++) {
@@ -187,15 +208,16 @@ function deepPlace(text: string): number | undefined {
         indents.pop();
       }
       indents.push(column);
+      depth = indents.length;
       const next = text.charCodeAt(i + 1);
       inIndent = (c === DASH || c === QUESTION) && (next === SPACE || next === DASH);
     }
     if (c === OPEN || c === OPEN_MAP) {
       flow++;
-    } else if ((c === CLOSE || c === CLOSE_MAP) && flow > 0) {
+    } else if (flow > 0 && (c === CLOSE || c === CLOSE_MAP)) {
       flow--;
     }
-    if (flow + indents.length > MAX_NESTING) {
+    if (flow + depth > MAX_NESTING) {
       return i;
     }
   }

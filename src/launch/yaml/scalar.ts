@@ -54,7 +54,7 @@ function written(doc: YamlDocument, node: Scalar, plain: LayerKind): Mapped {
   const quote = kind === 'yaml-single' || kind === 'yaml-double' ? 1 : 0;
   const inner = { start: start + quote, end: Math.max(start + quote, end - quote) };
   if (kind !== 'yaml-block' && inner.end - inner.start === value.length && source.startsWith(value, inner.start)) {
-    return { ...plainText(source, inner.start, inner.end, layers), extent: { start, end } };
+    return plainText(source, inner.start, inner.end, layers, { start, end });
   }
   const from = kind === 'yaml-block' ? afterHeader(source, start, end) : inner.start;
   const b = builder();
@@ -88,6 +88,13 @@ function align(p: Pairing, from: number, b: Builder): void {
   let at = from;
   let v = 0;
   while (v < p.value.length) {
+    const same = p.blanks.length === 0 ? sameRun(p, at, v) : 0;
+    if (same > 0) {
+      addExact(b, p.value.slice(v, v + same), { start: at, end: at + same });
+      at += same;
+      v += same;
+      continue;
+    }
     const step = at < p.end ? stepAt(p, at, v) : undefined;
     if (!step) {
       // The rest does not correspond (a repaired error): one unit.
@@ -98,6 +105,36 @@ function align(p: Pairing, from: number, b: Builder): void {
     at += step.source;
     v += step.value;
   }
+}
+
+/** How many characters from here on are the same in both: words and what parts them, up to an escape or the end of the line. */
+function sameRun(p: Pairing, at: number, v: number): number {
+  const most = Math.min(p.end - at, p.value.length - v);
+  let n = 0;
+  while (n < most && p.source.charCodeAt(at + n) === p.value.charCodeAt(v + n)) {
+    if (isWordPart(p, at + n)) {
+      n++;
+      continue;
+    }
+    // White space before the end of a line may go, and with it all of this stretch is looked at anew.
+    const white = blankLength(p.source, at + n, p.end);
+    if (white === 0 || !p.value.startsWith(p.source.slice(at + n, at + n + white), v + n)) {
+      break;
+    }
+    n += white;
+  }
+  return n;
+}
+
+/** Spaces and tabs between words of one line; 0 where the line ends after them. */
+function blankLength(text: string, at: number, end: number): number {
+  const white = whiteLength(text, at, end);
+  for (let i = at; i < at + white; i++) {
+    if (text[i] !== ' ' && text[i] !== '\t') {
+      return 0;
+    }
+  }
+  return white;
 }
 
 /** Characters of the source and of the value that belong together. */

@@ -87,7 +87,13 @@ const indexes = new WeakMap<YAMLMap, ReadonlyMap<unknown, Pair<unknown, unknown>
 /** The last one with that key. */
 function ownPair(map: YAMLMap, key: string): Pair<unknown, unknown> | undefined {
   if (map.items.length <= FEW) {
-    return map.items.findLast((p) => keyOf(p)?.value === key);
+    for (let i = map.items.length - 1; i >= 0; i--) {
+      const pair = map.items[i] as Pair<unknown, unknown>;
+      if (keyOf(pair)?.value === key) {
+        return pair;
+      }
+    }
+    return undefined;
   }
   let index = indexes.get(map);
   if (!index) {

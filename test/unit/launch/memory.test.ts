@@ -13,6 +13,18 @@ test('the same text gives the same answer, without another reading', () => {
   expect(read(COMPOSE, 'compose.yaml', { files: { ...files } })).toBe(first);
 });
 
+test('files that are looked at by turns are kept, and what is typed in one of them is not', () => {
+  const command = (n: number) => COMPOSE.replace('4', String(n));
+  const [a, b] = [read(command(1), 'a.compose.yaml'), read(command(1), 'b.compose.yaml')];
+  expect(read(command(1), 'a.compose.yaml')).toBe(a);
+  const typed = [2, 3, 4].map((n) => read(command(n), 'a.compose.yaml'));
+  expect(read(command(1), 'b.compose.yaml')).toBe(b);
+  // Asked for twice: what an edit is tried on, while its outcomes come and go.
+  expect(read(command(1), 'a.compose.yaml')).toBe(a);
+  expect(read(command(4), 'a.compose.yaml')).toEqual(typed[2]);
+  expect(read(command(2), 'a.compose.yaml')).not.toBe(typed[0]);
+});
+
 test('another name, form or file is another reading', () => {
   const first = read(COMPOSE, 'compose.yaml', { files: { '.env': 'MODEL=org/m\n' } });
   expect(read(COMPOSE, 'compose.yaml', { files: { '.env': 'MODEL=org/n\n' } }).launches[0]?.model?.text).toBe('org/n');

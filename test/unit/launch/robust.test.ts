@@ -263,6 +263,26 @@ test.each([
   expect(performance.now() - before).toBeLessThan(4_000);
 });
 
+/** Maps in one another, one space further in each, and lists in brackets in the innermost. */
+const nested = (maps: number, lists: number): string => {
+  const lines = Array.from({ length: maps }, (_, i) => `${' '.repeat(i)}a:\n`);
+  return `${lines.join('')}${' '.repeat(maps)}${'['.repeat(lists)}x${']'.repeat(lists)}\n`;
+};
+
+test.each([
+  ['maps', nested(99, 0), nested(100, 0)],
+  ['lists', nested(0, 99), nested(0, 100)],
+  ['half of each', nested(50, 49), nested(50, 50)],
+  ['items', `a:\n  ${'- '.repeat(98)}x\n`, `a:\n  ${'- '.repeat(99)}x\n`],
+  ['items and lists', `a:\n  ${'- '.repeat(49)}${'['.repeat(49)}x\n`, `a:\n  ${'- '.repeat(49)}${'['.repeat(50)}x\n`],
+])('a hundred levels of %s are read, and one more is not', (_what, most, more) => {
+  const messages = (text: string) =>
+    read(`apiVersion: v1\nkind: X\nimage: vllm/vllm-openai\n${text}`, 'pods.yaml').problems.map((p) => p.message);
+  const refused = expect.stringContaining('nested more than 100 deep');
+  expect(messages(most)).not.toContainEqual(refused);
+  expect(messages(more)).toContainEqual(refused);
+});
+
 test('too big and too deep are said, and the other documents are read', async () => {
   const good =
     'apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - {name: a, image: vllm/vllm-openai, args: [--model=m]}\n';
