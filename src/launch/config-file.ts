@@ -8,6 +8,7 @@ import type { Launch, LaunchOption } from './launch';
 import type { Lines } from './lines';
 import { rangeOf, unit, unresolvedIn } from './text/mapped';
 import { unknownIn } from './text/placeholder';
+import { readDotted } from './words/arguments';
 import { expandCompose, type Lookup } from './words/expand';
 import type { YamlDocument } from './yaml/document';
 import { plainValue, pythonText, pythonValue, scalarPythonText } from './yaml/python';
@@ -92,6 +93,9 @@ function readEntry(c: Context, e: Entry, section: string): readonly LaunchOption
   const known = { ...placed, name, spec: found.spec };
   if (unresolved !== undefined) {
     return [{ ...known, unresolved }];
+  }
+  if (found.path) {
+    return [{ ...known, ...(typeof read.value === 'boolean' ? { value: read.value } : readDotted(read.text)) }];
   }
   if (typeof read.value === 'boolean') {
     return c.flag

@@ -19,7 +19,7 @@ import { readHelmValues } from './helm';
 import { readKubeaiModel } from './kubeai';
 import { countOf, limitIn, machineOf, namedGpu, numberAt, times } from './machine';
 import { modelUri } from './model-uri';
-import { parallelismIn } from './parallelism';
+import { parallelismIn, serviceEngine, speculatorIn } from './parallelism';
 import { readArgoWorkflow, readTekton } from './workflow';
 
 export interface KubernetesObject {
@@ -164,13 +164,17 @@ function workerOptions(
 /** Where it describes no container itself, its own runs vLLM; else the container is read like any other. */
 function llmService(o: KubernetesObject): void {
   const { doc, reading, object } = o;
-  const engine = engineOf(reading, 'vllm');
+  const engine = serviceEngine(doc, reading, object);
   const spec = get(doc, object, 'spec');
   const uri = scalarAt(doc, get(doc, spec, 'model', 'uri'));
   const described = ['template', 'worker'].some((k) => items(doc, get(doc, spec, k, 'containers')).length > 0);
   if (engine && isMap(spec) && uri && !described) {
-    const options = parallelismIn(doc, reading, engine, [spec]);
-    container(o, spec, { assumed: { engine, head: uri, positionalModel: true }, model: modelUri(uri), options });
+    const options = [...parallelismIn(doc, reading, engine, [spec]), ...speculatorIn(doc, reading, engine, spec)];
+    container(o, spec, {
+      assumed: { engine, head: uri, positionalModel: engine.start.positionalModel },
+      model: modelUri(uri),
+      options,
+    });
   }
 }
 

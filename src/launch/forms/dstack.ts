@@ -1,6 +1,7 @@
 /** dstack services, tasks and environments: `commands` in a container, `resources.gpu`. Fields as of dstack 0.19. */
-import { isMap, isScalar, isSeq, type Node } from 'yaml';
+import { isMap, isScalar, isSeq, type Node, type YAMLMap } from 'yaml';
 import type { HardwareHint } from '../launch';
+import type { Reading } from '../reading';
 import { readScripts } from '../shell/script';
 import { type Mapped, part, unit } from '../text/mapped';
 import { readImage } from '../words/image';
@@ -23,23 +24,31 @@ export const dstack: YamlForm = {
     if (!isMap(root) || !/^(?:service|task|dev-environment)$/.test(textAt(doc, root, 'type') ?? '')) {
       return;
     }
-    const machine = gpuOf(doc, get(doc, root, 'resources', 'gpu'));
-    const hardware = times(machine, numberAt(doc, root, 'nodes'));
-    const title = textAt(doc, root, 'name') ?? reading.input.name.replace(/^.*[\\/]/, '');
-    const image = scalarAt(doc, get(doc, root, 'image'));
-    const commands = items(doc, get(doc, root, 'commands')).flatMap((c) =>
-      isScalar(c) ? (scalarAt(doc, c) ?? []) : [],
-    );
-    if (commands.length === 0) {
-      readContainer({ doc, reading, form: 'dstack', node: root, title, hardware, words: null, insertion: null });
-      return;
+    const groups = items(doc, get(doc, root, 'replicas')).filter((g) => get(doc, g, 'commands'));
+    for (const group of groups.length > 0 ? groups : [root]) {
+      readGroup(doc, reading, root, group);
     }
-    const known = image && readImage(image, reading.engines);
-    const environment = [...environmentOf(doc), ...ownVariables(machine)];
-    const around = { environment, hardware, ...(known ? { image: known } : {}) };
-    readScripts(reading, commands, around, { form: 'dstack', title });
   },
 };
+
+/** A service may have groups of replicas, each with commands and a machine of its own. */
+function readGroup(doc: YamlDocument, reading: Reading, root: YAMLMap, group: Node | null): void {
+  const machine = gpuOf(doc, get(doc, group, 'resources', 'gpu') ?? get(doc, root, 'resources', 'gpu'));
+  const hardware = times(machine, numberAt(doc, root, 'nodes'));
+  const title = textAt(doc, root, 'name') ?? reading.input.name.replace(/^.*[\\/]/, '');
+  const image = scalarAt(doc, get(doc, root, 'image'));
+  const commands = items(doc, get(doc, group, 'commands')).flatMap((c) =>
+    isScalar(c) ? (scalarAt(doc, c) ?? []) : [],
+  );
+  if (commands.length === 0) {
+    readContainer({ doc, reading, form: 'dstack', node: root, title, hardware, words: null, insertion: null });
+    return;
+  }
+  const known = image && readImage(image, reading.engines);
+  const environment = [...environmentOf(doc), ...ownVariables(machine)];
+  const around = { environment, hardware, ...(known ? { image: known } : {}) };
+  readScripts(reading, commands, around, { form: 'dstack', title });
+}
 
 function environmentOf(doc: YamlDocument): readonly Variable[] {
   const node = get(doc, doc.root, 'env');

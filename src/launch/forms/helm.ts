@@ -100,6 +100,7 @@ function readSpec(doc: YamlDocument, reading: Reading, site: Site, root: Node | 
     readContainer({
       ...base,
       ...ofStack(doc, reading, engine, config),
+      ...cacheConfig(doc, get(doc, node, 'lmcacheConfig')),
       assumed: { engine, head, positionalModel: true },
     });
   } else if (engine && head && textAt(doc, node, 'modelCommand') === 'vllmServe') {
@@ -145,7 +146,17 @@ function ofStack(doc: YamlDocument, reading: Reading, engine: LaunchEngine, conf
   const lines = reading.lines();
   const options = config ? readSettings({ doc, engine, lines, flag: (k) => camelFlag(engine, k) }, config) : [];
   const insertion = keyInsertion(doc, config, 'camel');
-  return { options, words: get(doc, config, 'extraArgs'), ...(insertion ? { insertion } : {}) };
+  return { options, words: get(doc, config, 'extraArgs'), insertion: insertion ?? null };
+}
+
+/** What moves the cache to another server says which half this one is, and on which GPUs it runs. */
+function cacheConfig(doc: YamlDocument, config: Node | null): Partial<Container> {
+  const role = /^kv_(producer|consumer)$/.exec(textAt(doc, config, 'kvRole') ?? '')?.[1];
+  const devices = scalarAt(doc, get(doc, config, 'cudaVisibleDevices'));
+  return {
+    ...(role ? { role: role === 'producer' ? 'prefill' : 'decode' } : {}),
+    ...(devices ? { variables: [{ name: 'CUDA_VISIBLE_DEVICES', value: devices }] } : {}),
+  };
 }
 
 /** `repository` and `tag` of the production stack; `image: x`; `image: {repository, tag}`. */

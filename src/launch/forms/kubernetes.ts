@@ -1,5 +1,5 @@
 /** Kubernetes: every container that starts an engine, in whatever kind of object it stands. */
-import { isSeq, type Node } from 'yaml';
+import { isSeq, type Node, type YAMLMap } from 'yaml';
 import type { Launch } from '../launch';
 import { inCopies, type Reading } from '../reading';
 import type { Mapped } from '../text/mapped';
@@ -13,7 +13,7 @@ import { readCustomResource } from './custom-resources';
 import type { YamlForm } from './form';
 import { machineOf, numberAt, times } from './machine';
 import { modelUri } from './model-uri';
-import { parallelismIn } from './parallelism';
+import { parallelismIn, serviceEngine, speculatorIn } from './parallelism';
 
 export const kubernetes: YamlForm = {
   kind: 'yaml',
@@ -105,14 +105,17 @@ function readSite(doc: YamlDocument, given: Reading, file: KubernetesFile, site:
 
 /** A container of an LLMInferenceService runs vLLM, and what is said beside it becomes its options. */
 function assumedIn(doc: YamlDocument, reading: Reading, site: Site, object: Node): Partial<Container> {
-  const engine = reading.engines.find((e) => e.id === 'vllm');
+  const engine = serviceEngine(doc, reading, object);
   const head = scalarAt(doc, get(doc, site.node, 'name'));
   if (!engine || !head || !/^LLMInferenceService/.test(textAt(doc, object, 'kind') ?? '')) {
     return {};
   }
-  const options = parallelismIn(doc, reading, engine, site.around);
-  return /^(?:main|vllm)$/.test(head.text)
-    ? { assumed: { engine, head, positionalModel: true }, options }
+  const options = [
+    ...parallelismIn(doc, reading, engine, site.around),
+    ...speculatorIn(doc, reading, engine, get(doc, object, 'spec')),
+  ];
+  return /^(?:main|vllm|sglang)$/.test(head.text)
+    ? { assumed: { engine, head, positionalModel: engine.start.positionalModel }, options }
     : { options };
 }
 
@@ -149,12 +152,18 @@ function groupVariables(doc: YamlDocument, site: Site): readonly Variable[] {
 /** A service that only prefills or only decodes; beside a `prefill` of its own it decodes. */
 function roleOf(doc: YamlDocument, site: Site, object: Node): { readonly role?: Launch['role'] } {
   const said = [site.node, ...site.around].map((m) => textAt(doc, m, 'subComponentType')).find((t) => t !== undefined);
-  const key = site.keys.find((k) => /^(?:prefill|decode|decoder)$/i.test(k)) ?? said ?? '';
+  const named = [site.node, ...site.around].map((m) => namedRole(doc, m)).find((t) => t !== undefined);
+  const key = site.keys.find((k) => /^(?:prefill|decode|decoder)$/i.test(k)) ?? said ?? named ?? '';
   if (/^prefill/i.test(key)) {
     return { role: 'prefill' };
   }
   return /^decode/i.test(key) || get(doc, object, 'spec', 'prefill') ? { role: 'decode' } : {};
 }
+
+/** llm-d's label of a pod; the name of a role in a DisaggregatedSet. */
+const namedRole = (doc: YamlDocument, map: YAMLMap): string | undefined =>
+  textAt(doc, map, 'metadata', 'labels', 'llm-d.ai/role') ??
+  (map.has('spec') && !map.has('kind') ? /^(?:prefill|decode)$/.exec(textAt(doc, map, 'name') ?? '')?.[0] : undefined);
 
 /** The model that the object names beside its containers: where it is stored, what the service is asked for. */
 function modelOf(doc: YamlDocument, file: KubernetesFile, object: Node): Launch['model'] {

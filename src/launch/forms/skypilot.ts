@@ -17,7 +17,9 @@ export const skypilot: YamlForm = {
   form: 'skypilot',
   names: /(?:^|[\\/])[\w.-]*\.sky\.ya?ml$/i,
   recognises: (keys, reading) =>
-    reading.input.form === 'skypilot' || (keys.has('run') && BESIDE_RUN.some((k) => keys.has(k))),
+    reading.input.form === 'skypilot' ||
+    (keys.has('run') && BESIDE_RUN.some((k) => keys.has(k))) ||
+    (keys.has('setup') && keys.has('resources') && (keys.has('pool') || keys.has('envs'))),
   read: (doc, reading) => {
     const machine = machineOf(doc);
     const nodes = countOf(scalarAt(doc, get(doc, doc.root, 'num_nodes')));
@@ -68,14 +70,21 @@ function machineIn(doc: YamlDocument, resources: Node | null): HardwareHint {
     return acceleratorOf(scalarAt(doc, node));
   }
   const listed = isMap(node) ? entries(doc, node) : [];
-  const [only] = listed;
-  if (only && listed.length === 1) {
-    const { start, end } = nodeRange(doc, only.keyNode);
-    const hint = acceleratorOf(unit(only.key, { start, end }));
-    const count = countOf(scalarAt(doc, only.value));
+  const [only, ...more] = listed.map(({ key, keyNode, value }): HardwareHint => {
+    const hint = acceleratorOf(unit(key, nodeRange(doc, keyNode)));
+    const count = countOf(scalarAt(doc, value));
     return count ? { ...hint, count } : hint;
+  });
+  if (only && (more.length === 0 || !type)) {
+    return more.length === 0 ? only : sameCount([only, ...more]);
   }
   const [single, ...others] = items(doc, node);
   const text = single && others.length === 0 ? scalarAt(doc, single) : undefined;
   return text ? acceleratorOf(text) : type ? { gpu: type } : {};
+}
+
+/** Of cards that would all do, as many of each. */
+function sameCount([first, ...others]: readonly HardwareHint[]): HardwareHint {
+  const same = others.every((h) => h.count?.value === first?.count?.value);
+  return first?.count && same ? { count: first.count } : {};
 }

@@ -170,7 +170,7 @@ function reader(found: FoundOption): (text: string) => OptionReading {
 }
 
 /** A dotted key's value is JSON where it can be, else text. */
-function readDotted(text: string): OptionReading {
+export function readDotted(text: string): OptionReading {
   try {
     return { value: JSON.parse(text) };
   } catch {
