@@ -8,6 +8,8 @@ export interface Picture {
   readonly text: string;
   /** PNG, base64. */
   readonly png: string;
+  /** The same for a dark page. */
+  readonly dark?: string;
 }
 
 export interface Extras {
@@ -58,9 +60,12 @@ pre { overflow-x: auto; padding: .5rem; border: 1px solid var(--line); }
 `;
 
 /** Anything but a picture's own letters is left out: nothing else can get into the page this way. */
-const pictureHtml = ({ title, text, png }: Picture): string =>
+const addressOf = (png: string): string => `data:image/png;base64,${png.replace(/[^A-Za-z0-9+/=]/g, '')}`;
+
+const pictureHtml = ({ title, text, png, dark }: Picture): string =>
   `<figure><figcaption><strong>${escaped(title)}</strong></figcaption>
-<img alt="${escaped(`${title}. ${text}`)}" src="data:image/png;base64,${png.replace(/[^A-Za-z0-9+/=]/g, '')}">
+<picture>${dark === undefined ? '' : `<source media="(prefers-color-scheme: dark)" srcset="${addressOf(dark)}">`}
+<img alt="${escaped(`${title}. ${text}`)}" src="${addressOf(png)}"></picture>
 <p class="how">${escaped(text)}</p></figure>`;
 
 /** The answer first, then what it looks like, then what it rests on. */

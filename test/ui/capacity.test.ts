@@ -2,6 +2,9 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchChromium } from '../../scripts/vscode/chromium.mjs';
+import { planText } from '../../src/planner';
+import { reportHtml } from '../../src/report/html';
+import { reportOf } from '../../src/report/sections';
 import { expectNoBarriers, openTab, picture, THEME_NAMES, tell } from './fake-host';
 import { openReal, type RealHost } from './real-host';
 
@@ -145,6 +148,37 @@ describe('charts', () => {
     const charts = saved.flatMap((s) => ('charts' in s ? s.charts.map((c) => c.png) : []));
     expect(pictures.length + charts.length).toBe(12);
     expect([...pictures, ...charts].every((png) => png.startsWith('iVBORw0KGgo') && png.length > 2000)).toBe(true);
+    await host.close();
+  });
+
+  test('the pictures of a report fit its page, light and dark, whatever the theme they were saved in', async () => {
+    const host = await openReal(browser, SAMPLE, { theme: 'vscode-high-contrast', width: 320 });
+    await allDrawn(host.page);
+    await host.page.getByText('Save as HTML').click();
+    await expect.poll(() => host.saved.length).toBe(1);
+    const text = host.text();
+    const pictures = host.saved.flatMap((s) => ('charts' in s ? s.charts : []));
+    const html = reportHtml(reportOf([{ name: SAMPLE, text, result: planText({ name: SAMPLE, text }, {}) }]), {
+      pictures,
+    });
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const page = await browser.newPage({ colorScheme, viewport: { width: 1000, height: 900 } });
+      await page.setContent(html);
+      const corners = await page.locator('img').evaluateAll(async (images) => {
+        const pen = document.createElement('canvas').getContext('2d');
+        return Promise.all(
+          (images as HTMLImageElement[]).map(async (image) => {
+            await image.decode();
+            pen?.drawImage(image, 0, 0);
+            return [image.naturalWidth >= 800, ...(pen?.getImageData(1, 1, 1, 1).data ?? [])];
+          }),
+        );
+      });
+      const ground = colorScheme === 'light' ? 255 : 18;
+      expect(corners).toEqual(pictures.map(() => [true, ground, ground, ground, 255]));
+      await picture(page, `report-${colorScheme}`);
+      await page.close();
+    }
     await host.close();
   });
 

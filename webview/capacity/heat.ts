@@ -3,6 +3,7 @@ import { withCommas } from '../../src/core/units';
 import type { HeatView } from '../../src/dashboard/protocol';
 import { el, textTable } from '../dom';
 import type { ChartSpec, Drawing } from '../ui/chart-panel';
+import { pictureOf } from '../ui/export';
 import { lengthText } from '../ui/lengths';
 import { type Palette, readPalette } from '../ui/palette';
 
@@ -48,7 +49,13 @@ function heatTable(): Drawing<HeatView> {
     table.classList.add('heat');
     element.replaceChildren(table);
   };
-  return { element, draw, redraw: () => shown && draw(shown), canvas: () => shown && pictureOf(shown, readPalette()) };
+  return {
+    element,
+    draw,
+    redraw: () => shown && draw(shown),
+    canvas: () => shown && sheetOf(shown, readPalette()),
+    picture: (palette) => shown && pictureOf(sheetOf(shown, palette), palette.background),
+  };
 }
 
 const numberText = (requests: number, limit = requests): string =>
@@ -64,7 +71,7 @@ function cellOf(requests: number, most: number, limit: number | undefined): HTML
 const CELL = { width: 84, height: 30, head: 260 } as const;
 
 /** The same as a picture, for saving. */
-function pictureOf({ lengths, rows, most }: HeatView, p: Palette): HTMLCanvasElement {
+function sheetOf({ lengths, rows, most }: HeatView, p: Palette): HTMLCanvasElement {
   const canvas = document.createElement('canvas');
   canvas.width = CELL.head + CELL.width * lengths.length;
   canvas.height = CELL.height * (rows.length + 1);

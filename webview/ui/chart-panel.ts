@@ -1,9 +1,10 @@
 /** A chart with everything that belongs to it: heading, legend, the same as a table, and saving. Each is described once. */
 import { withCommas } from '../../src/core/units';
+import type { Params } from '../../src/dashboard/protocol';
 import { el, textTable } from '../dom';
 import type { ViewContext } from '../view';
-import { csvOf, exportButtons, pictureOf } from './export';
-import { type Palette, readPalette } from './palette';
+import { csvOf, exportButtons } from './export';
+import { type Palette, REPORT, readPalette } from './palette';
 
 /** What draws the data: a canvas of the chart library, or a table that is a picture by itself. */
 export interface Drawing<D> {
@@ -11,8 +12,10 @@ export interface Drawing<D> {
   draw(data: D): void;
   /** The theme changed. */
   redraw(): void;
-  /** For a picture file. */
+  /** For a picture file: as it is shown. */
   canvas(): HTMLCanvasElement | undefined;
+  /** The same in other colours. Base64. */
+  picture(palette: Palette): string | undefined;
 }
 
 export interface ChartSpec<D> {
@@ -39,7 +42,7 @@ export interface ChartPanel<D> {
   draw(data: D | undefined): void;
   redraw(): void;
   /** For a report; nothing while it is hidden. */
-  picture(): { readonly title: string; readonly text: string; readonly png: string } | undefined;
+  picture(): Params<'saveReport'>['charts'][number] | undefined;
 }
 
 export function chartPanel<D extends { readonly summary: string }>(
@@ -97,8 +100,8 @@ export function chartPanel<D extends { readonly summary: string }>(
       }
     },
     picture() {
-      const png = shown && pictureOf(spec.drawing.canvas());
-      return shown && png ? { title: spec.title, text: shown.summary, png } : undefined;
+      const [png, dark] = [REPORT.light, REPORT.dark].map((palette) => shown && spec.drawing.picture(palette));
+      return shown && png && dark ? { title: spec.title, text: shown.summary, png, dark } : undefined;
     },
   };
 }

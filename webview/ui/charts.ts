@@ -5,6 +5,10 @@ import {
   CategoryScale,
   Chart,
   type ChartConfiguration,
+  type ChartData,
+  type ChartOptions,
+  Legend,
+  type LegendItem,
   LinearScale,
   LineController,
   LineElement,
@@ -13,12 +17,14 @@ import {
   Tooltip,
 } from 'chart.js';
 import type { Drawing } from './chart-panel';
+import { pictureOf } from './export';
 import { type Palette, prefersStill, readPalette } from './palette';
 
 Chart.register(
   BarController,
   BarElement,
   CategoryScale,
+  Legend,
   LinearScale,
   LineController,
   LineElement,
@@ -26,8 +32,15 @@ Chart.register(
   PointElement,
   Tooltip,
 );
+// On the page it is words that a screen reader reads; a picture has its own.
+Chart.defaults.plugins.legend.display = false;
 
 type Kind = 'bar' | 'line';
+
+/** Width of a picture for a report, in pixels of a page. */
+const SHEET = 800;
+/** Height of its legend. */
+const LEGEND = 32;
 
 /** A canvas that draws anew from a description, whenever its data or the theme changes. */
 export function chartView<K extends Kind, D extends { readonly summary: string }>(
@@ -42,27 +55,24 @@ export function chartView<K extends Kind, D extends { readonly summary: string }
   let chart: Chart<K> | undefined;
   let shown: D | undefined;
 
+  const heightOf = (data: D): string => (typeof height === 'string' ? height : height(data));
+  const drawOn = (on: HTMLCanvasElement, data: D, palette: Palette, own: Partial<ChartOptions>): Chart<K> => {
+    const { options, ...rest } = configure(data, palette);
+    const plugins = { ...options?.plugins, ...own.plugins };
+    const all = { ...options, maintainAspectRatio: false, ...own, plugins };
+    return new Chart(on, { ...rest, options: all } as ChartConfiguration<K>);
+  };
+
   const redraw = (): void => {
     if (!shown) {
       return;
     }
-    const palette = readPalette();
-    box.style.height = typeof height === 'string' ? height : height(shown);
-    const { type, data, options, plugins } = configure(shown, palette) as ChartConfiguration<K> & { type: K };
+    box.style.height = heightOf(shown);
     canvas.setAttribute('aria-label', shown.summary);
     // Plugins and scale kinds are fixed when a chart is made, and making one costs a few milliseconds.
     chart?.destroy();
-    chart = new Chart(canvas, {
-      type,
-      data,
-      plugins,
-      options: {
-        ...options,
-        responsive: true,
-        maintainAspectRatio: false,
-        animation: prefersStill() ? false : { duration: 0 },
-      },
-    } as ChartConfiguration<K>);
+    const animation = prefersStill() ? false : { duration: 0 };
+    chart = drawOn(canvas, shown, readPalette(), { responsive: true, animation });
   };
 
   return {
@@ -73,8 +83,33 @@ export function chartView<K extends Kind, D extends { readonly summary: string }
     },
     redraw,
     canvas: () => (shown ? canvas : undefined),
+    picture(palette) {
+      if (!shown) {
+        return undefined;
+      }
+      const sheet = document.createElement('canvas');
+      sheet.width = SHEET;
+      sheet.height = Number.parseInt(heightOf(shown), 10) + LEGEND;
+      const plugins = { legend: legendLook(palette) };
+      const own = { responsive: false, animation: false, devicePixelRatio: 2, plugins } as const;
+      const drawn = drawOn(sheet, shown, palette, own);
+      const picture = pictureOf(sheet, palette.background);
+      drawn.destroy();
+      return picture;
+    },
   };
 }
+
+/** What each fill is, and each line, where there are several. */
+const legendLook = (p: Palette) => ({
+  display: true,
+  position: 'bottom' as const,
+  labels: {
+    ...textLook(p),
+    boxWidth: 28,
+    filter: (_: LegendItem, { datasets }: ChartData) => datasets.length > 1,
+  },
+});
 
 /** Tooltips as the editor's own hovers look. */
 export const tooltipLook = (p: Palette) => ({

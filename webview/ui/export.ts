@@ -28,8 +28,8 @@ export function exportButtons(host: Host, { name, png, csv }: Exported, say: (te
   return box;
 }
 
-/** On the theme's own background: a canvas is transparent where nothing is drawn. Base64. */
-export function pictureOf(canvas: HTMLCanvasElement | undefined): string | undefined {
+/** On the theme's own background, if no other: a canvas is transparent where nothing is drawn. Base64. */
+export function pictureOf(canvas: HTMLCanvasElement | undefined, background?: string): string | undefined {
   const picture = document.createElement('canvas');
   const pen = picture.getContext('2d');
   if (!canvas || !pen || canvas.width === 0) {
@@ -37,7 +37,7 @@ export function pictureOf(canvas: HTMLCanvasElement | undefined): string | undef
   }
   picture.width = canvas.width;
   picture.height = canvas.height;
-  pen.fillStyle = getComputedStyle(document.body).backgroundColor;
+  pen.fillStyle = background ?? getComputedStyle(document.body).backgroundColor;
   pen.fillRect(0, 0, picture.width, picture.height);
   pen.drawImage(canvas, 0, 0);
   return picture.toDataURL('image/png').replace(/^data:image\/png;base64,/, '');

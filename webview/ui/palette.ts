@@ -46,6 +46,44 @@ export function readPalette(): Palette {
   };
 }
 
+/** What a report is drawn in, whatever the theme: it is read elsewhere, on a page that is light or dark as its reader has it. */
+export const REPORT = {
+  light: {
+    foreground: '#1f1f1f',
+    faint: '#5c5c5c',
+    grid: '#80808040',
+    background: '#ffffff',
+    surface: '#ffffff',
+    border: 'transparent',
+    font: 'system-ui, sans-serif',
+    fontSize: 13,
+    blue: '#1a85ff',
+    yellow: '#bf8803',
+    purple: '#8a4fb5',
+    green: '#388a34',
+    orange: '#d18616',
+    red: '#e51400',
+    highContrast: false,
+  },
+  dark: {
+    foreground: '#e3e3e3',
+    faint: '#b0b0b0',
+    grid: '#80808060',
+    background: '#121212',
+    surface: '#121212',
+    border: 'transparent',
+    font: 'system-ui, sans-serif',
+    fontSize: 13,
+    blue: '#3794ff',
+    yellow: '#cca700',
+    purple: '#b180d7',
+    green: '#89d185',
+    orange: '#d18616',
+    red: '#f14c4c',
+    highContrast: false,
+  },
+} as const satisfies Record<string, Palette>;
+
 /** VS Code swaps the variables in the root's style and the theme's kind in the body's class. */
 export function onThemeChange(listener: () => void): void {
   let asked = false;

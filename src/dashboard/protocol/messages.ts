@@ -25,10 +25,10 @@ export const METHODS = {
   /** Asks for a file, and which of its launches; nothing where the person cancels. */
   pickPin: { params: v.object({}), result: v.object({ pin: v.optional(pin) }) },
   compare: { params: v.object({ pins: v.pipe(v.array(pin), v.maxLength(12)) }), result: comparison },
-  /** Makes the whole view one HTML file, with the charts as pictures (PNG, base64), and saves it. */
+  /** Makes the whole view one HTML file, with the charts as pictures (PNG, base64) for light and for dark pages, and saves it. */
   saveReport: {
     params: v.object({
-      charts: v.array(v.object({ title: v.string(), text: v.string(), png: content })),
+      charts: v.array(v.object({ title: v.string(), text: v.string(), png: content, dark: content })),
     }),
     result: v.object({ saved: v.boolean() }),
   },

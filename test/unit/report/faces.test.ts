@@ -195,12 +195,15 @@ test('HTML is one page that fetches and runs nothing', () => {
 test('charts go into the HTML as pictures, and nothing else gets in with them', () => {
   const pictures = [
     { title: 'Memory <1>', text: 'One GPU of "79 GiB".', png: 'iVBORw0KGgo=' },
-    { title: 'Bad', text: '', png: '"><script>alert(1)</script>' },
+    { title: 'Bad', text: '', png: '"><script>alert(1)</script>', dark: '"><script>alert(2)</script>' },
   ];
   const html = reportHtml(reportOf([aFile(aPlan())]), { notes: ['Tried with <b>x</b>.'], pictures });
   expect(html).toMatch(/default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'/);
   expect(html).toContain(
     '<img alt="Memory &lt;1&gt;. One GPU of &quot;79 GiB&quot;." src="data:image/png;base64,iVBORw0KGgo=">',
+  );
+  expect(html).toContain(
+    '<source media="(prefers-color-scheme: dark)" srcset="data:image/png;base64,scriptalert2/script">',
   );
   expect(html).toContain('Tried with &lt;b&gt;x&lt;/b&gt;.');
   expect(html).not.toMatch(/<script|<b>|https?:/);
