@@ -5,9 +5,9 @@ import type { Form, HardwareHint, Insertion, Launch, TextRange } from '../launch
 import type { Reading } from '../reading';
 import { parseWith } from '../shell/parse';
 import { notePin, readScript } from '../shell/script';
-import { type Mapped, rangeOf } from '../text/mapped';
+import { type Mapped, part, rangeOf } from '../text/mapped';
 import { findStart, nearer, type Script, startInImage, surrounded } from '../words/start';
-import { knownTexts, type Variable } from '../words/variable';
+import { assignedName, knownTexts, type Variable } from '../words/variable';
 import { callOptions, type EngineCall, engineCall, spellingsOf } from './calls';
 import { type ContainerCall, containerCall } from './containers';
 import { hardwareOf } from './hardware';
@@ -195,14 +195,21 @@ function ended(c: Context, r: Runner, values: Iterable<Value>): void {
 
 function readCommand(c: Context, command: CommandSeen): void {
   const { container } = command;
-  const words = container?.text ?? command.items.map((item) => asWord(item, writtenAt(c, item)));
+  const all = container?.text ?? command.items.map((item) => asWord(item, writtenAt(c, item)));
+  // A list that is joined for a shell may begin with variables.
+  const first = all.findIndex((w) => assignedName(w.text) === undefined);
+  const words = all.slice(Math.max(first, 0));
+  const set = all.slice(0, Math.max(first, 0)).map((w) => {
+    const name = assignedName(w.text) as string;
+    return { name, value: part(w, name.length + 1, w.text.length) };
+  });
   const found = container
     ? startInImage(container.entry, words, c.reading.engines, container, container.imageWord)
     : findStart(words, c.reading.engines);
   if (!found) {
     return;
   }
-  const environment = found.contained ? found.environment : [...command.environment, ...found.environment];
+  const environment = found.contained ? found.environment : [...command.environment, ...set, ...found.environment];
   const start = surrounded(found, environment, nearer(command.hardware, found.hardware));
   const { title } = command;
   if (start.kind === 'script') {

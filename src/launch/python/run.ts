@@ -22,10 +22,26 @@ export interface Runner extends Program {
 export function runProgram(r: Runner, root: Node): void {
   statements(r, root.namedChildren);
   r.ended(r.scope.names.values());
-  for (let next = r.waiting.shift(); next; next = r.waiting.shift()) {
-    if (!r.entered.has(next.fn.node.id)) {
-      enterFunction(r, next.fn, undefined, next.name);
+  // What others call is entered from there, with what they say.
+  const calls = root.descendantsOfType('call').map((c) => c?.childForFieldName('function')?.text ?? '');
+  const called = new Set(calls.map((name) => name.replace(/^(?:self|cls)\./, '')));
+  for (const isCalled of [false, true]) {
+    for (const next of r.waiting.splice(0)) {
+      if (called.has(next.name) === isCalled) {
+        enterWaiting(r, next);
+      } else {
+        r.waiting.push(next);
+      }
     }
+  }
+  for (let next = r.waiting.shift(); next; next = r.waiting.shift()) {
+    enterWaiting(r, next);
+  }
+}
+
+function enterWaiting(r: Runner, { fn, name }: Runner['waiting'][number]): void {
+  if (!r.entered.has(fn.node.id)) {
+    enterFunction(r, fn, undefined, name);
   }
 }
 
@@ -424,7 +440,8 @@ export function enterFunction(
   const own = around.get(fn.scope);
   r.scope = fn.scope;
   r.returned = [];
-  replace(r.decorators, own?.decorators ?? []);
+  // A function that is called runs on the machine that its caller asked for.
+  replace(r.decorators, [...(args ? outer.decorators : []), ...(own?.decorators ?? [])]);
   replace(r.titles, [...(own?.titles ?? []), name.replace(/^.*\./, '')]);
   parameters(r, fn.node, args);
   body(r, fn.node);
