@@ -77,7 +77,7 @@ const CACHE: readonly OptionSpec[] = rowsOf(sourceOf('config/cache.py'), [
     min: 1,
     words: OR_NONE,
     defaults: [{ value: 16, text: '16, unless the attention backend or the model asks for another size' }],
-    summary: 'Tokens that one block of the KV cache holds; up to 0.16 only 1, 8, 16, 32, 64 or 128.',
+    summary: 'Tokens that one block of the KV cache holds; up to 0.16 only 1, 8, 16, 32, 64, 128 and (since 0.11) 256.',
     effect: 'Memory is handed out in whole blocks: larger ones leave more unused slots at the end of each request.',
   },
   {
