@@ -17,11 +17,15 @@ export function createDashboard(extension: Uri, ports: DashboardPorts): Dashboar
 
   const attach = (panel: WebviewPanel): Session => {
     const session = startSession(extension, panel, ports);
+    const before = open?.panel;
     open = { panel, session };
+    before?.dispose(); // an earlier window may have left two: the one that is looked at stays
     const closed = panel.onDidDispose(() => {
       closed.dispose();
       session.dispose();
-      open = undefined;
+      if (open?.panel === panel) {
+        open = undefined;
+      }
     });
     return session;
   };

@@ -12,6 +12,9 @@ const shown = v.object({ view, state: v.optional(hostState) });
 /** Text of a picture or of a table, of at most 64 MiB. */
 const content = v.pipe(v.string(), v.maxLength(2 ** 26));
 
+/** A title, for people. */
+const words = v.pipe(v.string(), v.maxLength(200));
+
 /** Everything that the page can ask of its host, and what it gets. A request is added by a row here and in `requests.ts`. */
 export const METHODS = {
   /** Plans the launch with changes that no file holds. */
@@ -28,7 +31,10 @@ export const METHODS = {
   /** Makes the whole view one HTML file, with the charts as pictures (PNG, base64) for light and for dark pages, and saves it. */
   saveReport: {
     params: v.object({
-      charts: v.array(v.object({ title: v.string(), text: v.string(), png: content, dark: content })),
+      charts: v.pipe(
+        v.array(v.object({ title: words, text: v.string(), png: content, dark: content })),
+        v.maxLength(24),
+      ),
     }),
     result: v.object({ saved: v.boolean() }),
   },
@@ -44,7 +50,10 @@ export const METHODS = {
   },
   /** Asks for a file to read; nothing where the person cancels. A file that was opened before is let go. */
   openText: {
-    params: v.object({ title: v.string(), endings: v.array(v.string()) }),
+    params: v.object({
+      title: words,
+      endings: v.pipe(v.array(v.pipe(v.string(), v.regex(/^[a-z0-9]{1,10}$/))), v.maxLength(10)),
+    }),
     result: v.object({ file: v.optional(v.object({ id: count, name: v.string() })) }),
   },
   /** The next part of an opened file's text; after the last one the file is let go. `share` of it is read by then. */

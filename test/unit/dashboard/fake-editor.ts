@@ -145,6 +145,7 @@ type Message = Readonly<Record<string, unknown>>;
 class Panel {
   readonly told: Message[] = [];
   readonly said = new EventEmitter<unknown>();
+  readonly #heard = new EventEmitter<Message>();
   readonly #changed = new EventEmitter<void>();
   readonly #disposed = new EventEmitter<void>();
   readonly #own = {
@@ -166,8 +167,26 @@ class Panel {
     return this.#there(this.#visible);
   }
   get webview(): object {
-    return this.#there(Object.assign(this.#own, { postMessage: async (m: Message) => this.told.push(m) > 0 }));
+    return this.#there(
+      Object.assign(this.#own, {
+        postMessage: async (message: Message) => {
+          this.told.push(message);
+          this.#heard.fire(message);
+          return true;
+        },
+      }),
+    );
   }
+  /** The next message like this. */
+  next = (wanted: (message: Message) => boolean): Promise<Message> =>
+    new Promise((resolve) => {
+      const listener = this.#heard.event((message) => {
+        if (wanted(message)) {
+          listener.dispose();
+          resolve(message);
+        }
+      });
+    });
   reveal = (): void => this.#there(undefined);
   show(visible: boolean): void {
     this.#visible = visible;

@@ -1,5 +1,4 @@
 /** The dashboard's host on a made-up editor, and a page that asks it as the real one does. */
-import { vi } from 'vitest';
 import { createDashboard } from '../../../src/dashboard/panel';
 import { type Method, type Pin, PROTOCOL, type Shown, type WhatIf } from '../../../src/dashboard/protocol';
 import { createPlans, type Plans } from '../../../src/editor/plans';
@@ -67,23 +66,14 @@ let asked = 0;
 /** A page that is ready; what is refused rejects with its words. */
 export async function pageOf(panel: Panel): Promise<Page> {
   const shown = () => panel.told.findLast((m) => m.type === 'show') as unknown as Shown | undefined;
-  const before = panel.told.length;
+  const first = panel.next(({ type }) => type === 'show');
   panel.said.fire({ version: PROTOCOL, type: 'ready' });
-  await vi.waitFor(() => {
-    if (panel.told.length === before) {
-      throw new Error('nothing is shown');
-    }
-  });
+  await first;
   const ask = async <T>(method: Method, params: unknown): Promise<T> => {
     const id = ++asked;
+    const answer = panel.next(({ to }) => to === id);
     panel.said.fire({ version: PROTOCOL, type: 'request', id, method, params });
-    const reply = await vi.waitFor(() => {
-      const found = panel.told.find((m) => m.to === id);
-      if (!found) {
-        throw new Error(`${method} was not answered`);
-      }
-      return found;
-    });
+    const reply = await answer;
     if (reply.type === 'refusal') {
       throw new Error(String(reply.error));
     }
