@@ -32,6 +32,8 @@ export interface Container {
   readonly config?: ConfigLookup;
   /** Fills in what a workflow does before the container starts. */
   readonly fill?: (written: Mapped) => Mapped;
+  /** Whether what stands under a template's condition is there; undefined where that cannot be told. */
+  readonly holds?: (action: string) => boolean | undefined;
   /** What the platform sets. */
   readonly variables?: readonly Variable[];
   /** What runs where neither image nor command says so. */
@@ -71,7 +73,7 @@ export function asDocker(node: YAMLMap): YAMLMap {
 
 /** Nothing where it starts no engine. */
 export function readContainer(c: Container): boolean {
-  const image = c.image ?? scalarAt(c.doc, get(c.doc, c.node, 'image'));
+  const image = c.image ?? filledText(c, get(c.doc, c.node, 'image'));
   const known = image && readImage(image, c.reading.engines);
   const commandNode = get(c.doc, c.node, 'command');
   const argsNode = c.words === undefined ? get(c.doc, c.node, c.argsKey ?? 'args') : c.words;
@@ -173,7 +175,12 @@ function wordsOf(c: Container, node: Node | null, lookup: Lookup): readonly Mapp
     const text = textOf(item);
     const words = text ? joined(expandKubernetes(text, lookup)) : [];
     const condition = c.doc.template && text && conditionAt(c.doc.template, from, text.extent.start);
-    return condition ? words.map((w) => asMaybe(w, condition.reason)) : words;
+    const holds = condition && c.holds?.(condition.action);
+    return condition && holds === undefined
+      ? words.map((w) => asMaybe(w, condition.reason))
+      : holds === false
+        ? []
+        : words;
   });
 }
 

@@ -11,6 +11,7 @@ import { configMapsRead, type KubernetesFile, kubernetesFile, mountConfigs, scri
 import { type Container, readContainer } from './container';
 import { readCustomResource } from './custom-resources';
 import type { YamlForm } from './form';
+import { chartValues } from './helm-fill';
 import { machineOf, numberAt, times } from './machine';
 import { modelUri } from './model-uri';
 import { parallelismIn, serviceEngine, speculatorIn } from './parallelism';
@@ -85,7 +86,8 @@ function readSite(doc: YamlDocument, given: Reading, file: KubernetesFile, site:
   }
   mountConfigs(doc, reading, file, site);
   const nodes = nodesOf(doc, site);
-  const hardware = times(machineOf(doc, site), nodes);
+  const chart = chartValues(doc, reading);
+  const hardware = times(machineOf(doc, site, chart?.fill), nodes);
   const named = modelOf(doc, file, object);
   const container = {
     doc,
@@ -95,6 +97,7 @@ function readSite(doc: YamlDocument, given: Reading, file: KubernetesFile, site:
     title: titleOf(doc, site, object),
     hardware,
     config: file,
+    ...chart,
     variables: groupVariables(doc, site),
     ...assumedIn(doc, reading, site, object),
     ...(named ? { model: named } : {}),

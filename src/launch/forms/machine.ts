@@ -25,20 +25,22 @@ const GPU_LABELS = [
   'beta.kubernetes.io/instance-type',
 ];
 
-export function machineOf(doc: YamlDocument, site: Site): HardwareHint {
+/** `fill` knows what a template prints. */
+export function machineOf(doc: YamlDocument, site: Site, fill?: (m: Mapped) => Mapped): HardwareHint {
   const gpu = nearest(site, (map) => labelIn(doc, map));
-  const count = nearest(site, (map) => limitIn(doc, map));
+  const count = nearest(site, (map) => limitIn(doc, map, fill));
   return { ...(gpu ? { gpu } : {}), ...(count ? { count } : {}) };
 }
 
 /** `nvidia.com/gpu: 2` under `resources`; limits count, requests equal them. */
-export function limitIn(doc: YamlDocument, map: YAMLMap): HardwareHint['count'] {
+export function limitIn(doc: YamlDocument, map: YAMLMap, fill?: (m: Mapped) => Mapped): HardwareHint['count'] {
   const resources = get(doc, map, 'resources');
   const all = [get(doc, resources, 'limits'), get(doc, resources, 'requests'), resources].flatMap((n) =>
     n ? entries(doc, n) : [],
   );
   const found = all.find((e) => GPU_RESOURCE.test(e.key));
-  return found && countOf(scalarAt(doc, found.value));
+  const text = found && scalarAt(doc, found.value);
+  return countOf(text && fill ? fill(text) : text);
 }
 
 export function countOf(text: Mapped | undefined): HardwareHint['count'] {

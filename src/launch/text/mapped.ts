@@ -211,8 +211,11 @@ export function trimmed(m: Mapped): Mapped {
   return part(m, from, Math.max(from, m.text.trimEnd().length));
 }
 
-/** The same with what cannot be known filled in, where `fill` knows it after all. */
-export function refilled(m: Mapped, fill: (where: TextRange) => string | undefined): Mapped {
+/**
+ * The same with what cannot be known filled in, where `fill` knows it after all. `kept` = what stands there serves more
+ * than this text, and no value is written in its place.
+ */
+export function refilled(m: Mapped, fill: (where: TextRange) => string | undefined, kept = false): Mapped {
   if (m.segments.every((s) => s.unresolved === undefined)) {
     return m;
   }
@@ -222,7 +225,7 @@ export function refilled(m: Mapped, fill: (where: TextRange) => string | undefin
     if (text === undefined) {
       addPart(b, m, s.at, s.at + s.length);
     } else {
-      addUnit(b, text, s, /^-|\s/.test(text) ? { outer: inPieces(s) } : {});
+      addUnit(b, text, s, kept || /^-|\s/.test(text) ? { outer: inPieces(s) } : {});
     }
   }
   return finish(b, m.layers, m.extent);

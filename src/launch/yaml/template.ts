@@ -21,6 +21,8 @@ export interface Condition {
   readonly start: number;
   readonly end: number;
   readonly reason: string;
+  /** The action as it is written. */
+  readonly action: string;
 }
 
 interface Action {
@@ -195,7 +197,7 @@ function conditionsOf(actions: readonly Action[]): readonly Condition[] {
 const conditionOf = (action: Action, end: number): readonly Condition[] =>
   /^(?:define|block|macro)$/.test(action.word)
     ? []
-    : [{ start: action.end, end, reason: `it depends on the template’s ${action.written}` }];
+    : [{ start: action.end, end, reason: `it depends on the template’s ${action.written}`, action: action.written }];
 
 export const isMasked = (text: string): boolean => text.includes(PRINTS) || text.includes(SILENT);
 
