@@ -31,8 +31,9 @@ Examples:
   kv-planner compare compose.yaml --engines vllm,sglang,tensorrt-llm
   kv-planner compare serve.sh --engines vllm@0.21,vllm@0.28 --gpu H100-80GB --format json
 
-The launch's options are translated by what they decide (longest request, GPUs, number formats, limits; a memory share
-where both engines mean the same by it); what has no counterpart is listed. The rest are each engine's defaults.
+The launch's options are translated by what they decide (longest request, GPUs, number formats, limits, whether prefixes
+are cached; a memory share where both engines mean the same by it); what has no counterpart is listed. The rest are each
+engine's defaults.
 `;
 
 export const SIMULATE_EXAMPLES = `
