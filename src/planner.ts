@@ -18,9 +18,10 @@ import {
   type Workload,
 } from './core/engines/engine';
 import type { KvLayer, Model } from './core/model/model';
-import { parseAhead, readLaunches } from './launch';
+import { readSteps } from './launch';
 import type { DirectiveKey, GrammarName, Launch, LaunchOption, Problem, ReadInput, TextRange } from './launch/launch';
 import { type Lines, linesOf } from './launch/lines';
+import { atOnce, type Steps } from './launch/steps';
 import { type Ask, asksOf, givenOf, hardwareOf, versionOf, workloadOf, workloadOrigins } from './planner/asks';
 import { type AtLength, atMaxLength } from './planner/at-length';
 import { checked } from './planner/checks';
@@ -120,24 +121,11 @@ export interface PlanResult {
 }
 
 /** Reads the launches of a text and plans each. */
-export function planText(input: ReadInput, context: PlanContext): PlanResult {
-  const steps = planning(input, context);
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done) {
-      return value;
-    }
-  }
-}
+export const planText = (input: ReadInput, context: PlanContext): PlanResult => atOnce(planSteps(input, context));
 
-/** The same in steps, one for each document and each launch: who shares its thread does other things between them. */
-export function* planSteps(input: ReadInput, context: PlanContext): Generator<undefined, PlanResult, void> {
-  yield* parseAhead(input, ENGINES);
-  return yield* planning(input, context);
-}
-
-function* planning(input: ReadInput, context: PlanContext): Generator<undefined, PlanResult, void> {
-  const read = readLaunches(input, ENGINES);
+/** The same in steps: those of reading, and one for each launch. */
+export function* planSteps(input: ReadInput, context: PlanContext): Steps<PlanResult> {
+  const read = yield* readSteps(input, ENGINES);
   const lines = linesOf(input.text);
   const { tried } = context;
   const plans: Plan[] = [];

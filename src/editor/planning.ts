@@ -9,6 +9,7 @@ import { modelConfigs } from './model-configs';
 import type { ModelFacts } from './model-facts';
 import { assumed } from './settings';
 import { formOf, mayHoldLaunch } from './sniff';
+import { unhurried } from './unhurried';
 
 /** A text, and where it stands: files that it names are looked for from there. */
 export interface Source {
@@ -37,24 +38,6 @@ export interface Planned {
 export interface Planning {
   /** Undefined where the text holds no launch, and nothing that looks like one. */
   plan(source: Source, flags?: Overrides): Promise<Planned | undefined>;
-}
-
-/** A key that is pressed meanwhile shall not wait longer than for a frame. */
-const SLICE = 16;
-
-/** Runs steps to their end, and lets the host do other things between them. */
-async function unhurried<T>(steps: Iterator<unknown, T>): Promise<T> {
-  let since = performance.now();
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done) {
-      return value;
-    }
-    if (performance.now() - since > SLICE) {
-      await new Promise((resolve) => setTimeout(resolve, 0));
-      since = performance.now();
-    }
-  }
 }
 
 /** A file may name a file that names a file; further than this nothing is followed. */

@@ -10,6 +10,7 @@ import { remembered } from './memory';
 import { mentionsEngine } from './mentions';
 import { type Collected, type ReadFenced, type Reading, startReading } from './reading';
 import { readScript } from './shell/script';
+import { atOnce, type Steps } from './steps';
 import { type Mapped, plainText } from './text/mapped';
 import type { Surroundings } from './words/start';
 import { contentRange, documentRanges, parseYaml, type YamlDocument } from './yaml/document';
@@ -17,31 +18,15 @@ import { contentRange, documentRanges, parseYaml, type YamlDocument } from './ya
 export type { LaunchEngine } from './engines';
 
 export const readLaunches = (input: ReadInput, engines: readonly LaunchEngine[] = ENGINES): ReadResult =>
+  atOnce(readSteps(input, engines));
+
+/** The same in steps: of a manifest each document is parsed in one and read in another. */
+export const readSteps = (input: ReadInput, engines: readonly LaunchEngine[] = ENGINES): Steps<ReadResult> =>
   remembered(input, engines, (asked) => readAll(asked, engines));
 
-/**
- * Parses a manifest's documents one by one, before it is read: reading finds them parsed, and who shares its thread does other
- * things between them. Only those that an engine is named in, since no other is sure to be read.
- */
-export function* parseAhead(
-  { text, name }: ReadInput,
-  engines: readonly LaunchEngine[] = ENGINES,
-): Generator<undefined> {
-  const ranges = /\.ya?ml$/i.test(name) && text.length <= LONGEST_AHEAD ? documentRanges(text) : [];
-  for (const range of ranges.length > 1 ? ranges : []) {
-    if (mentionsEngine(text.slice(range.start, range.end), engines)) {
-      parseYaml(text, range);
-      yield;
-    }
-  }
-}
-
-/** Of a longer text the first documents would be forgotten before it is read. */
-const LONGEST_AHEAD = 1024 * 1024;
-
-function readAll(input: ReadInput, engines: readonly LaunchEngine[]): ReadResult {
+function* readAll(input: ReadInput, engines: readonly LaunchEngine[]): Steps<ReadResult> {
   const reading = startReading(input, engines, readEmbedded, readFenced);
-  readForms(reading);
+  yield* readForms(reading);
   const launches = withDirectives(reading, serversOf(inOrder(reading.launches)));
   return {
     launches,
@@ -89,7 +74,7 @@ const inOrder = (launches: readonly Launch[]): readonly Launch[] =>
 const TEXT_FORMS = FORMS.filter((f) => f.kind === 'text');
 const YAML_FORMS = FORMS.filter((f) => f.kind === 'yaml');
 
-function readForms(reading: Reading & Collected): void {
+function* readForms(reading: Reading & Collected): Steps<void> {
   const { form } = reading.input;
   const name = withoutTemplateEnding(reading.input.name);
   const given = form && FORMS.find((f) => f.form === form);
@@ -99,7 +84,7 @@ function readForms(reading: Reading & Collected): void {
     return;
   }
   if (given || /\.(?:ya?ml|json)$/i.test(name)) {
-    readYaml(reading, given?.kind === 'yaml' ? given : undefined);
+    yield* readYaml(reading, given?.kind === 'yaml' ? given : undefined);
     return;
   }
   const head = reading.text.slice(0, HEAD);
@@ -107,7 +92,7 @@ function readForms(reading: Reading & Collected): void {
   if (recognised) {
     readText(reading, recognised);
   } else if (!/\.\w+$/.test(name)) {
-    readUnnamed(reading);
+    yield* readUnnamed(reading);
   }
 }
 
@@ -137,10 +122,10 @@ function documentsOf(text: string): { readonly ranges: readonly TextRange[]; rea
 }
 
 /** Standard input, or a file whose name says nothing: YAML when its keys say so, else commands. */
-function readUnnamed(reading: Reading & Collected): void {
+function* readUnnamed(reading: Reading & Collected): Steps<void> {
   const isKnown = documentRanges(reading.text).some((r) => recogniseYaml(reading, r) !== undefined);
   if (isKnown) {
-    readYaml(reading, undefined);
+    yield* readYaml(reading, undefined);
   } else {
     const shell = TEXT_FORMS.find((f) => f.form === 'shell');
     if (shell) {
@@ -155,16 +140,22 @@ const HEAD = 8192;
 /** One slip may upset all that follows it. */
 const MOST_ERRORS = 20;
 
-function readYaml(reading: Reading & Collected, given: YamlForm | undefined): void {
+function* readYaml(reading: Reading & Collected, given: YamlForm | undefined): Steps<void> {
   const named = YAML_FORMS.find((f) => f.names?.test(withoutTemplateEnding(reading.input.name)));
   const { ranges, cut } = documentsOf(reading.text);
-  const found = ranges.flatMap((range) => {
+  const forms: YamlForm[] = [];
+  const documents: YamlDocument[] = [];
+  for (const range of ranges) {
     const form = given ?? named ?? recogniseYaml(reading, range);
-    return form ? [{ form, doc: parseYaml(reading.text, range) }] : [];
-  });
-  const documents = found.map((f) => f.doc);
-  for (const { form, doc } of found) {
-    form.read(doc, reading, documents);
+    if (form) {
+      forms.push(form);
+      documents.push(parseYaml(reading.text, range));
+    }
+    yield;
+  }
+  for (const [i, doc] of documents.entries()) {
+    forms[i]?.read(doc, reading, documents);
+    yield;
   }
   reportErrors(reading, documents);
   if (cut !== undefined && reading.launches.length > 0) {

@@ -4,6 +4,7 @@
  */
 import type { LaunchEngine } from './engines';
 import type { GrammarName, ReadInput, ReadResult } from './launch';
+import type { Steps } from './steps';
 
 interface Kept {
   readonly input: Pick<ReadInput, 'text' | 'name' | 'form'>;
@@ -27,11 +28,11 @@ const MOST_CHARACTERS = 4 * 1024 * 1024;
 /** The latest first. */
 let kept: readonly Kept[] = [];
 
-export function remembered(
+export function* remembered(
   input: ReadInput,
   engines: readonly LaunchEngine[],
-  read: (input: ReadInput) => ReadResult,
-): ReadResult {
+  read: (input: ReadInput) => Steps<ReadResult>,
+): Steps<ReadResult> {
   const known = kept.find((k) => isSame(k, input, engines));
   if (known) {
     known.isWanted = true;
@@ -39,7 +40,7 @@ export function remembered(
     return known.result;
   }
   const asked: Asked = {};
-  const result = read(overheard(input, asked));
+  const result = yield* read(overheard(input, asked));
   const { text, name, form } = input;
   keep({ input: { text, name, form }, engines, asked, result, isWanted: false });
   return result;

@@ -10,19 +10,41 @@ const told = ({ plans, problems }: PlanResult) => [
   problems,
 ];
 
-test('a manifest is planned in a step for each document and each launch', () => {
-  const text = [1024, 2048, 4096].map(launch).join('---\n');
-  const input = { text: `${text}---\nkind: ConfigMap\n`, name: 'pods.yaml' };
-  const steps = planSteps(input, {});
+const input = (...lengths: readonly number[]) => ({
+  text: `${lengths.map(launch).join('---\n')}---\nkind: ConfigMap\n`,
+  name: 'pods.yaml',
+});
+
+test('a document is parsed in a step and read in another, and a launch is planned in one', () => {
+  const steps = planSteps(input(1024, 2048, 4096), {});
   let count = 0;
   for (;;) {
     const { done, value } = steps.next();
     if (done) {
-      expect(told(value)).toEqual(told(planText(input, {})));
+      expect(told(value)).toEqual(told(planText(input(1024, 2048, 4096), {})));
       expect(value.plans).toHaveLength(3);
       break;
     }
     count++;
   }
-  expect(count).toBe(3 + 3);
+  expect(count).toBe(4 + 4 + 3);
+});
+
+test('two files that are planned by turns do not mix', () => {
+  const inputs = [input(1000, 2000), input(3000, 4000)];
+  const running = inputs.map((i) => planSteps(i, {}));
+  const results: PlanResult[] = [];
+  while (results.length < inputs.length) {
+    for (const steps of running) {
+      const { done, value } = steps.next();
+      if (done && value) {
+        results.push(value);
+      }
+    }
+  }
+  expect(results.map(told)).toEqual(inputs.map((i) => told(planText(i, {}))));
+  expect(results.map((r) => r.plans.map((p) => p.launch.options.at(-1)?.value))).toEqual([
+    [1000, 2000],
+    [3000, 4000],
+  ]);
 });
