@@ -3,7 +3,8 @@ import type { Binding, StartWords } from '../../core/engines/start-words';
 import type { LaunchEngine } from '../engines';
 import type { HardwareHint, TextRange } from '../launch';
 import { type Mapped, part, rangeOf } from '../text/mapped';
-import { readContainerRun } from './container';
+import { type ContainerRun, readContainerRun } from './container';
+import { readHostedRun } from './hosted';
 import { type Rollout, readRollout } from './hydra';
 import { type Image, readImage, tagOf } from './image';
 import { slurmHint } from './slurm';
@@ -119,8 +120,9 @@ function find(
   if (direct) {
     return direct;
   }
-  if (CONTAINERS.has(program)) {
-    return inContainer(words, engines, around, depth);
+  const hosted = readHostedRun(program, words);
+  if (CONTAINERS.has(program) || hosted) {
+    return inContainer(hosted ?? readContainerRun(words), engines, around, depth);
   }
   return WRAPPERS.has(program) ? wrapped(words, program, engines, around, depth) : undefined;
 }
@@ -360,12 +362,11 @@ function scriptOf(program: string, words: readonly Mapped[], around: Surrounding
 }
 
 function inContainer(
-  words: readonly Mapped[],
+  run: ContainerRun | undefined,
   engines: readonly LaunchEngine[],
   around: Surroundings,
   depth: number,
 ): Found | undefined {
-  const run = readContainerRun(words);
   if (!run) {
     return undefined;
   }
