@@ -8,6 +8,7 @@ import { camelFlag, readSettings } from '../config-file';
 import type { LaunchEngine } from '../engines';
 import type { HardwareHint, Launch, LaunchOption } from '../launch';
 import type { Reading } from '../reading';
+import { readScript } from '../shell/script';
 import { type Mapped, rangeOf, unresolvedIn } from '../text/mapped';
 import { joined } from '../words/joined';
 import { contentRange, parseYaml, type YamlDocument } from '../yaml/document';
@@ -40,6 +41,8 @@ const READERS: readonly (readonly [RegExp, RegExp, Reader])[] = [
   [/llmkube\.dev\//, /^InferenceService$/, llmkube],
   [/^production-stack\.vllm\.ai\//, /^VLLMRuntime$/, vllmRuntime],
   [/^ray\.io\//, /^RayService$/, rayService],
+  [/^ray\.io\//, /^RayJob$/, rayJob],
+  [/^kustomize\.config\.k8s\.io\//, /^(?:Kustomization|Component)$/, kustomization],
   [/fluxcd\.io\//, /^HelmRelease$/, (o) => readHelmValues(o.doc, get(o.doc, o.object, 'spec', 'values'), o.reading)],
   [/^argoproj\.io\//, /^Application$/, argo],
   [/^argoproj\.io\//, /^(?:Cron|Cluster)?Workflow(?:Template)?$/, readArgoWorkflow],
@@ -288,6 +291,30 @@ function rayService({ doc, reading, object }: KubernetesObject): void {
   const text = config && scalarAt(doc, config.value);
   if (text) {
     reading.embedded('serveConfigV2.yaml', text, { environment: [], hardware: {} });
+  }
+}
+
+/** What the job runs, on a cluster of its own. */
+function rayJob(o: KubernetesObject): void {
+  const { doc, reading, object } = o;
+  const script = scalarAt(doc, get(doc, object, 'spec', 'entrypoint'));
+  if (script) {
+    const around = { environment: [], hardware: {}, script };
+    readScript(reading, { kind: 'script', ...around }, { form: 'kubernetes', title: titleOf(o) });
+  }
+}
+
+/** Patches that are objects themselves, and values of the charts it renders. */
+function kustomization({ doc, reading, object }: KubernetesObject): void {
+  const patches = items(doc, get(doc, object, 'patches')).map((p) => get(doc, p, 'patch'));
+  for (const patch of [...patches, ...items(doc, get(doc, object, 'patchesStrategicMerge'))]) {
+    const text = scalarAt(doc, patch);
+    if (text && /^apiVersion:/m.test(text.text)) {
+      reading.embedded('patch.yaml', text, { environment: [], hardware: {} });
+    }
+  }
+  for (const chart of items(doc, get(doc, object, 'helmCharts'))) {
+    readHelmValues(doc, get(doc, chart, 'valuesInline'), reading);
   }
 }
 

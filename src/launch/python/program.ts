@@ -124,7 +124,7 @@ const RUNS =
 
 /** What says by its name that it does: `execute_shell_command`, `launch_server_cmd`, `ssh.exec_command`. */
 const RUNS_BY_NAME =
-  /^(?:(?:run|exec|execute|launch|start|spawn)(?:_\w+)?_(?:command|cmd|shell|process)|exec|system|shell|sh|popen)$/;
+  /^(?:(?:Bash|SSH)Operator$|(?:run|exec|execute|launch|start|spawn)(?:_\w+)?_(?:command|cmd|shell|process)|exec|system|shell|sh|popen)$/;
 
 /** `pip_install("vllm==0.9.1")` of an image that the program builds. */
 function notePins(c: Context, path: string, args: Given): void {
@@ -145,7 +145,7 @@ const isWord = (placed: Placed | undefined): boolean => placed !== undefined && 
 
 function commandGiven(c: Context, r: Runner, args: Given): void {
   const [first] = args.positional;
-  const named = args.keywords.find((k) => k.key === 'args' || k.key === 'cmd');
+  const named = args.keywords.find((k) => /^(?:args|cmd|(?:bash_)?command)$/.test(k.key));
   const given = first ?? named;
   if (!given) {
     return;
