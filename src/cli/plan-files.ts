@@ -117,7 +117,7 @@ async function loaded(names: readonly GrammarName[], session: Session): Promise<
   if (missing.length === 0) {
     return false;
   }
-  const { loadGrammars } = await import('../launch/shell/grammar');
+  const { loadGrammars } = await import('../launch/grammar/load');
   session.grammars = await loadGrammars(missing, session.io.grammarFile, session.grammars);
   return true;
 }

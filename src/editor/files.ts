@@ -1,7 +1,7 @@
 /** Files that a launch names, fetched before the plan: only from the launch's own folder and its workspace folder. */
 import { Disposable, FileType, RelativePattern, Uri, workspace } from 'vscode';
 import type { FileSource } from '../launch/launch';
-import { recent } from '../launch/recent';
+import { recent } from './recent';
 
 /** No options file is larger. */
 const LARGEST = 1024 * 1024;

@@ -1,8 +1,8 @@
 /** The heads of GGUF files beside a launch: their header says all about the model, and the weights are never read. */
 import { FileType, type Uri, workspace } from 'vscode';
 import { readGguf } from '../core/model/gguf';
-import { recent } from '../launch/recent';
 import { reachable } from './files';
+import { recent } from './recent';
 
 export interface GgufHeads {
   /** The bytes; null when there are none to read, undefined when they have not been fetched. */

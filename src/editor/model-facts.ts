@@ -12,10 +12,10 @@ import {
   workspace,
 } from 'vscode';
 import { type HubName, hubName } from '../core/model/hub-names';
-import { recent } from '../launch/recent';
 import type { ModelFacts as Facts } from '../planner';
 import { createFactsStore } from './facts-store';
 import { cachedFacts, environment } from './hub-cache';
+import { recent } from './recent';
 import { mayFetch } from './settings';
 
 export interface ModelFacts extends Disposable {

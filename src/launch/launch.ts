@@ -232,7 +232,7 @@ export interface ReadInput {
 
 export type GrammarName = 'bash' | 'powershell' | 'python';
 
-/** Opaque here: `launch/shell` knows the parser behind it. */
+/** Opaque here: `launch/grammar` knows the parser behind it. */
 export interface Grammars {
   get(name: GrammarName): unknown;
 }

@@ -8,9 +8,10 @@ import { notePin, readScript } from '../shell/script';
 import { jsonString } from '../text/json-string';
 import { addPart, builder, finish, type Mapped, part, rangeOf, unresolvedIn } from '../text/mapped';
 import { expandCompose, type Lookup } from '../words/expand';
+import { startInImage } from '../words/find-start';
 import { readImage } from '../words/image';
 import { splitWords } from '../words/split';
-import { type Found, type Surroundings, startInImage } from '../words/start';
+import type { Found, Surroundings } from '../words/start';
 import type { Variable } from '../words/variable';
 import { baseName, type TextForm } from './form';
 

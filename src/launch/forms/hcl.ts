@@ -11,9 +11,10 @@ import { readScript, readShell } from '../shell/script';
 import type { Mapped } from '../text/mapped';
 import { part, rangeOf } from '../text/mapped';
 import { gpuCount } from '../words/container';
+import { startInImage } from '../words/find-start';
 import { readImage } from '../words/image';
 import { splitWords } from '../words/split';
-import { type Found, NOTHING, nearer, startInImage, surrounded } from '../words/start';
+import { type Found, NOTHING, nearer, surrounded } from '../words/start';
 import { assignedName, type Variable } from '../words/variable';
 import { baseName, type TextForm } from './form';
 

@@ -1,12 +1,13 @@
 /** A Python program → launches: engines it makes, and commands it runs. */
 import type { Node } from 'web-tree-sitter';
 import { assemble, modelOf, roleOf, withVisibleDevices } from '../assemble';
+import { parseWith } from '../grammar/parse';
 import type { Form, HardwareHint, Insertion, Launch, TextRange } from '../launch';
 import type { Reading } from '../reading';
-import { parseWith } from '../shell/parse';
 import { notePin, readScript } from '../shell/script';
 import { type Mapped, part, rangeOf } from '../text/mapped';
-import { findStart, nearer, type Script, startInImage, surrounded } from '../words/start';
+import { findStart, startInImage } from '../words/find-start';
+import { nearer, type Script, surrounded } from '../words/start';
 import { assignedName, knownTexts, type Variable } from '../words/variable';
 import { callOptions, type EngineCall, engineCall, spellingsOf } from './calls';
 import { type ContainerCall, containerCall } from './containers';

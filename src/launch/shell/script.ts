@@ -2,23 +2,15 @@
 import type { Node } from 'web-tree-sitter';
 import { assemble } from '../assemble';
 import { readEnvFile } from '../env-file';
+import { parseWith } from '../grammar/parse';
 import type { Form, Launch, Layer, TextRange } from '../launch';
 import type { Reading } from '../reading';
 import { asText, type Mapped, part, rangeOf, unresolvedIn } from '../text/mapped';
 import { type Replacement, replaceIn } from '../text/replace';
 import type { Lookup } from '../words/expand';
+import { findStart } from '../words/find-start';
 import { batchHint } from '../words/slurm';
-import {
-  type Found,
-  findStart,
-  NOTHING,
-  nearer,
-  type Script,
-  type Start,
-  type Surroundings,
-  surrounded,
-} from '../words/start';
-import { parseWith } from './parse';
+import { type Found, NOTHING, nearer, type Script, type Start, type Surroundings, surrounded } from '../words/start';
 import { type Command, type Heredoc, runScript, type Visitor } from './run';
 import { copyScope, newScope, type Scope } from './scope';
 

@@ -2,8 +2,9 @@
 import type { LaunchEngine } from '../engines';
 import { type Mapped, unresolvedIn } from '../text/mapped';
 import { readArguments } from './arguments';
+import { findStart } from './find-start';
 import { splitWords } from './split';
-import { type Found, findStart, NOTHING, started } from './start';
+import { type Found, NOTHING, started } from './start';
 import { isTellingSpec } from './telling';
 import type { Variable } from './variable';
 

@@ -4,7 +4,8 @@ import type { Form, Insertion, Layer, LayerKind } from '../launch';
 import type { Reading } from '../reading';
 import { readScript } from '../shell/script';
 import type { Mapped } from '../text/mapped';
-import { findStart, surrounded } from '../words/start';
+import { findStart } from '../words/find-start';
+import { surrounded } from '../words/start';
 import type { Variable } from '../words/variable';
 
 export interface TerminalCommand {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { recent } from '../../../src/launch/recent';
+import { recent } from '../../../src/editor/recent';
 
 it('keeps the latest, by number and by weight, whatever is put in', () => {
   const few = recent<string>(100, 10);

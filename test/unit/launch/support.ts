@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { readLaunches } from '../../../src/launch';
+import { loadGrammars } from '../../../src/launch/grammar/load';
 import type {
   Form,
   GrammarName,
@@ -11,7 +12,6 @@ import type {
   ReadInput,
   ReadResult,
 } from '../../../src/launch/launch';
-import { loadGrammars } from '../../../src/launch/shell/grammar';
 
 export interface Given {
   readonly form?: Form;
