@@ -30,6 +30,9 @@ export const longestChart: ChartSpec<LongestView> = {
 
 const named = ({ label, current }: Bar): string => (current ? `${label} (as it is)` : label);
 
+/** Of a chart, in CSS pixels. */
+const NARROW = 420;
+
 function configuration({ bars, marks }: LongestView, p: Palette): ChartConfiguration<'bar'> {
   const ends = [...bars.map((b) => b.tokens), ...marks.map((m) => m.tokens)].filter((n) => n > 0);
   const low = 2 ** Math.floor(Math.log2(Math.min(...ends)) - 1);
@@ -70,7 +73,19 @@ function configuration({ bars, marks }: LongestView, p: Palette): ChartConfigura
             axis.ticks = powersOfTwo(low, high).map((value) => ({ value }));
           },
         },
-        y: { grid: { display: false }, ticks: { ...textLook(p), color: p.foreground, autoSkip: false } },
+        y: {
+          grid: { display: false },
+          ticks: {
+            ...textLook(p),
+            color: p.foreground,
+            autoSkip: false,
+            // In two lines where one would leave no room for the bars.
+            callback(value) {
+              const name = this.getLabelForValue(Number(value));
+              return this.chart.width < NARROW ? name.split(' · ') : name;
+            },
+          },
+        },
       },
       plugins: {
         tooltip: {

@@ -235,5 +235,5 @@ function barsOf(context: ViewContext): {
     const summary = `${row.label}: ${view.columns.map((c, i) => `${c.title} ${row.cells[i]?.text ?? ''}`).join(', ')}.`;
     panel.draw({ summary, figure: row.label, unit: row.unit, bars });
   };
-  return { element: el('div', { class: 'compare-bars' }, panel.element, choice.element), draw, redraw: panel.redraw };
+  return { element: el('div', { class: 'compare-bars' }, choice.element, panel.element), draw, redraw: panel.redraw };
 }

@@ -49,6 +49,8 @@ const countersOf = ({ engine }: LoadedWorld): readonly Counter[] => {
 
 export interface Counters {
   readonly element: HTMLElement;
+  /** What the worlds are compared by, in a line. */
+  readonly answer: HTMLElement;
   draw(picture: Picture): void;
 }
 
@@ -59,16 +61,21 @@ export function counters(world: LoadedWorld): Counters {
     const box = el('div', { class: 'count' }, el('dt', {}, counter.label), el('dd', {}, value, share));
     return { counter, value, share, box };
   });
+  const answer = el('p', { class: 'pool-answer' });
   return {
+    answer,
     element: el('dl', { class: 'counts' }, ...rows.map(({ box }) => box)),
     draw({ frame, shares }) {
+      setText(answer, `${withCommas(frame.running)} running · ${percent(shares.wasted)} of the room wasted`);
       for (const { counter, value, share } of rows) {
         setText(value, withCommas(Math.round(counter.value(frame))));
-        setText(share, counter.share ? `${(100 * shares[counter.share]).toFixed(1)} %` : '');
+        setText(share, counter.share ? percent(shares[counter.share]) : '');
       }
     },
   };
 }
+
+const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
 export function setText(element: HTMLElement, text: string): void {
   if (element.textContent !== text) {

@@ -194,7 +194,7 @@ export function poolDeck({ name, context, share, initial, onLoaded }: DeckOption
     panels = worlds.map((world, i) =>
       poolPanel(
         world,
-        { share, cells: alike ? most : world.cells },
+        { share, cells: alike ? most : world.cells, answer: counted[i]?.answer },
         {
           onPoint: (cell) => point(i, cell),
           onPick: (cell) => select(shown?.pictures[i]?.owner[cell] ?? -1),
@@ -222,10 +222,11 @@ export function poolDeck({ name, context, share, initial, onLoaded }: DeckOption
     shown = next;
     const now = performance.now();
     const playing = controls.playing();
-    if (before && next.index > before.index && next.passed.length > 0) {
+    if (before && next.index > before.index) {
       log = [...log.filter(({ index }) => index <= before.index), ...next.passed].slice(-LISTED);
     } else if (!before || next.index !== before.index) {
-      log = here(next);
+      const known = log.filter(({ index }) => index < next.index);
+      log = [...known, ...here(next)];
     }
     if (next.index !== before?.index) {
       const fresh = playing ? next.passed.slice(-MARKED) : here(next);

@@ -16,10 +16,16 @@ const PAUSE = 250;
 
 export function eventList(): EventList {
   const list = el('ol', { class: 'pool-events', reversed: true });
+  const nothing = el('p', { class: 'note' }, 'Nothing that is worth a line: every request went on.');
   let drawn: readonly Passed[] | undefined;
   let drawnAt = 0;
   return {
-    element: el('div', { class: 'pool-event-box', tabindex: 0, role: 'region', 'aria-label': 'What happened' }, list),
+    element: el(
+      'div',
+      { class: 'pool-event-box', tabindex: 0, role: 'region', 'aria-label': 'What happened' },
+      nothing,
+      list,
+    ),
     draw(log, worlds, playing) {
       const now = performance.now();
       if (log === drawn || (playing && now - drawnAt < PAUSE)) {
@@ -35,6 +41,7 @@ export function eventList(): EventList {
         );
       });
       list.replaceChildren(...lines.slice(0, MOST));
+      nothing.hidden = lines.length > 0;
     },
   };
 }

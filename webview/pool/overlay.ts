@@ -34,6 +34,9 @@ export const lineStride = (entries: number): number => Math.max(1, Math.ceil(ent
 const inView = ({ area, camera: { size } }: OverlayScene, x: number, y: number): boolean =>
   x + size > 0 && y + size > 0 && x < area.width && y < area.height;
 
+/** The height of an entry, in CSS pixels. */
+const TABLE = 24;
+
 /** Logical blocks in a row above, a line from each to the cell it lies in. */
 export function drawTable(pen: CanvasRenderingContext2D, scene: OverlayScene, table: Int32Array, color: Rgb): void {
   const { area, strip, ratio, grid, camera, colors } = scene;
@@ -44,7 +47,7 @@ export function drawTable(pen: CanvasRenderingContext2D, scene: OverlayScene, ta
   const step = Math.min(18 * ratio, area.width / count);
   const box = step >= 5 * ratio ? step - ratio : step;
   const top = 4 * ratio;
-  const height = strip - 12 * ratio;
+  const height = Math.min(strip - 12 * ratio, TABLE * ratio); // what is left is for the lines
   const ink = `rgb(${color.map(Math.round).join(' ')})`;
   pen.fillStyle = ink;
   if (step >= 2) {
@@ -63,7 +66,7 @@ export function drawTable(pen: CanvasRenderingContext2D, scene: OverlayScene, ta
     if (cell >= 0 && inView(scene, x, y)) {
       const from = (i + 0.5) * step;
       const to = [x + camera.size / 2, strip + y + Math.min(camera.size / 2, 6 * ratio)] as const;
-      const bend = Math.max(10 * ratio, (to[1] - strip) * 0.55);
+      const bend = Math.max(10 * ratio, (to[1] - top - height) * 0.6);
       pen.strokeStyle = ink;
       pen.globalAlpha = count > 40 ? 0.45 : 0.8;
       pen.beginPath();

@@ -64,6 +64,8 @@ const STRIP = 36;
 export interface PanelPlace {
   readonly share: number;
   readonly cells: number;
+  /** Stands under its title. */
+  readonly answer?: HTMLElement;
 }
 
 export function poolPanel(world: LoadedWorld, place: PanelPlace, actions: PanelActions): PoolPanel {
@@ -93,6 +95,7 @@ export function poolPanel(world: LoadedWorld, place: PanelPlace, actions: PanelA
       scale,
       el('span', { class: 'pool-zoom' }, zoomOut, zoomIn, all),
     ),
+    ...(place.answer ? [place.answer] : []),
     stack,
   );
 
@@ -110,7 +113,8 @@ export function poolPanel(world: LoadedWorld, place: PanelPlace, actions: PanelA
   let hovered = -1;
   let ratio = 1;
 
-  const strip = (): number => (joined ? 0 : Math.round(STRIP * ratio));
+  // Where there are no tables too, so that memory that is compared lies side by side.
+  const strip = (): number => Math.round(STRIP * place.share * ratio);
   const area = (): Area => ({ width: raster?.width ?? 1, height: raster?.height ?? 1 });
 
   function measure(): void {
@@ -217,7 +221,7 @@ export function poolPanel(world: LoadedWorld, place: PanelPlace, actions: PanelA
       tables.slice(1).forEach((other) => {
         outline(pen, scene, other, overColors?.foreground ?? '', Math.max(1, ratio));
       });
-    } else if (!joined) {
+    } else {
       hint(pen);
     }
     for (const { events, strength } of drawing.marks) {
@@ -235,8 +239,11 @@ export function poolPanel(world: LoadedWorld, place: PanelPlace, actions: PanelA
       pen.textBaseline = 'middle';
       pen.textAlign = 'left';
       pen.fillStyle = overColors.quiet;
-      const text =
-        (drawing?.selected ?? -1) < 0
+      const text = joined
+        ? world.engine === 'contiguous'
+          ? 'One slab each, as long as it may become.'
+          : 'Requests lie one behind the other.'
+        : (drawing?.selected ?? -1) < 0
           ? `Pick a ${name} to see its request’s table here.`
           : `Request ${drawing?.selected} has no ${name}s now.`;
       pen.fillText(text, 0, strip() / 2);

@@ -50,6 +50,8 @@ export interface RoomShares {
   readonly reservation: number;
   readonly internal: number;
   readonly external: number;
+  /** All kinds of waste together. */
+  readonly wasted: number;
 }
 
 export function sharesOf({ held, cached, waste }: Frame, room: number): RoomShares {
@@ -61,6 +63,7 @@ export function sharesOf({ held, cached, waste }: Frame, room: number): RoomShar
     reservation: share(waste.reservation),
     internal: share(waste.internal),
     external: share(waste.external),
+    wasted: share(waste.tail + waste.reservation + waste.internal + waste.external),
   };
 }
 
