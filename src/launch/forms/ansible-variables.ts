@@ -31,15 +31,29 @@ export function ansibleVariables(doc: YamlDocument, reading: Reading, site: Site
   return (m) => refilled(m, ({ start, end }) => print(doc.text.slice(start, end), lookup));
 }
 
-/** `set_fact` of an earlier task of the same list. */
+const facts = new WeakMap<Node, ReadonlyMap<Node, Node>>();
+
+/** The nearest `set_fact` before the task in the same list. */
 function factsBefore(doc: YamlDocument, map: Node, site: Site): Node | null {
-  const tasks = ['tasks', 'pre_tasks', 'block'].flatMap((k) => items(doc, get(doc, map, k)));
-  const at = tasks.indexOf(site.node);
-  const facts = tasks
-    .slice(0, Math.max(at, 0))
-    .map((t) => get(doc, t, 'set_fact') ?? get(doc, t, 'ansible.builtin.set_fact'));
-  return facts.findLast((f) => f !== null) ?? null;
+  const known = facts.get(map) ?? factsIn(doc, map);
+  facts.set(map, known);
+  return known.get(site.node) ?? null;
 }
+
+/** By task; one walk of the lists. */
+function factsIn(doc: YamlDocument, map: Node): ReadonlyMap<Node, Node> {
+  const found = new Map<Node, Node>();
+  let last: Node | null = null;
+  for (const task of ['pre_tasks', 'tasks', 'block'].flatMap((k) => items(doc, get(doc, map, k)))) {
+    if (task && last) {
+      found.set(task, last);
+    }
+    last = get(doc, task, 'set_fact') ?? get(doc, task, 'ansible.builtin.set_fact') ?? last;
+  }
+  return found;
+}
+
+const files = new WeakMap<Reading, Map<string, Variables | undefined>>();
 
 /** `vars_files` of the play; those of the role whose task this is; those of all hosts. */
 function filesOf(reading: Reading, named: readonly string[]): readonly Variables[] {
@@ -47,11 +61,19 @@ function filesOf(reading: Reading, named: readonly string[]): readonly Variables
   const paths = inRole
     ? ['../vars/main.yml', '../defaults/main.yml']
     : [...named.filter((f) => f !== '' && !f.includes('{{')), 'group_vars/all.yml'];
+  const read = files.get(reading) ?? new Map<string, Variables | undefined>();
+  files.set(reading, read);
   return paths.flatMap((path) => {
-    const text = reading.file(path);
-    const doc = typeof text === 'string' ? parseYaml(text, { start: 0, end: text.length }) : undefined;
-    return doc && isMap(doc.root) ? [{ doc, root: doc.root }] : [];
+    if (!read.has(path)) {
+      read.set(path, variablesOf(reading.file(path)));
+    }
+    return read.get(path) ?? [];
   });
+}
+
+function variablesOf(text: string | null | undefined): Variables | undefined {
+  const doc = typeof text === 'string' ? parseYaml(text, { start: 0, end: text.length }) : undefined;
+  return doc && isMap(doc.root) ? { doc, root: doc.root } : undefined;
 }
 
 function valueIn(all: readonly Variables[], path: readonly string[]): string | undefined {
