@@ -21,7 +21,8 @@ interface State {
   from: number;
 }
 
-const isBare = (c: string): boolean => !isWhite(c) && c !== "'" && c !== '"' && c !== '\\';
+/** Up to white space, a quote or an escape. */
+const BARE = /[^ \t\n\r'"\\]*/y;
 
 const isWhite = (c: string): boolean => c === ' ' || c === '\t' || c === '\n' || c === '\r';
 
@@ -83,8 +84,11 @@ function piece(s: State, c: string): void {
 }
 
 function bare(s: State): void {
+  BARE.lastIndex = s.at + 1;
+  BARE.test(s.m.text);
   let end = s.at + 1;
-  while (end < s.m.text.length && isBare(s.m.text[end] as string) && !isUnit(s, end)) {
+  const most = BARE.lastIndex;
+  while (end < most && !isUnit(s, end)) {
     end++;
   }
   addPart(s.word as Builder, s.m, s.at, end);

@@ -1,5 +1,5 @@
 /** A YAML text as documents, each parsed by itself and tolerantly; what is too big or too deep is not parsed. */
-import { type Alias, type Document, isAlias, isCollection, isPair, type Node, parseDocument } from 'yaml';
+import { type Alias, type Document, isAlias, isCollection, isPair, type Node, parseDocument, Schema } from 'yaml';
 import type { TextRange } from '../launch';
 import { type Template, templateOf } from './template';
 
@@ -89,14 +89,16 @@ function remembered(part: string): Parsed {
   return parsed;
 }
 
+/** No types are resolved, every scalar keeps its text: readers apply their engine's own types. One for all documents. */
+const SCHEMA = new Schema({ schema: 'failsafe', resolveKnownTags: true });
+
 function parse(part: string): Parsed {
   const refusal = tooMuch(part);
   if (refusal !== undefined) {
     return { root: null, errors: [refusal], target: () => undefined };
   }
-  // Failsafe: no types are resolved, every scalar keeps its text; readers apply their engine's own types.
   const document = parseDocument(part, {
-    schema: 'failsafe',
+    schema: SCHEMA,
     uniqueKeys: false,
     prettyErrors: false,
     strict: false,

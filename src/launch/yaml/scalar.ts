@@ -107,18 +107,26 @@ function align(p: Pairing, from: number, b: Builder): void {
   }
 }
 
+const [SPACE, QUOTE, BACKSLASH] = [32, 39, 92];
+
 /** How many characters from here on are the same in both: words and what parts them, up to an escape or the end of the line. */
 function sameRun(p: Pairing, at: number, v: number): number {
-  const most = Math.min(p.end - at, p.value.length - v);
+  const { source, value, kind } = p;
+  const special = kind === 'yaml-double' ? BACKSLASH : kind === 'yaml-single' ? QUOTE : undefined;
+  const most = Math.min(p.end - at, value.length - v);
   let n = 0;
-  while (n < most && p.source.charCodeAt(at + n) === p.value.charCodeAt(v + n)) {
-    if (isWordPart(p, at + n)) {
+  while (n < most) {
+    const c = source.charCodeAt(at + n);
+    if (c !== value.charCodeAt(v + n) || c === special) {
+      break;
+    }
+    if (c > SPACE) {
       n++;
       continue;
     }
     // White space before the end of a line may go, and with it all of this stretch is looked at anew.
-    const white = blankLength(p.source, at + n, p.end);
-    if (white === 0 || !p.value.startsWith(p.source.slice(at + n, at + n + white), v + n)) {
+    const white = blankLength(source, at + n, p.end);
+    if (white === 0 || !value.startsWith(source.slice(at + n, at + n + white), v + n)) {
       break;
     }
     n += white;
