@@ -1,5 +1,5 @@
 /** A text that a shell runs → launches. */
-import type { Node } from 'web-tree-sitter';
+import type { Node, Tree } from 'web-tree-sitter';
 import { assemble } from '../assemble';
 import { readEnvFile } from '../env-file';
 import { parseWith } from '../grammar/parse';
@@ -64,18 +64,26 @@ export function readShell(reading: Reading, script: Mapped, place: ScriptPlace, 
   read({ reading, script, place, around: { ...around, hardware }, depth: 0 }, newScope());
 }
 
-/** `# a remark` in backticks among words: the grammar takes it for a comment that does not end. */
-const INLINE_COMMENT = /`#[^`\n]*`/g;
+/** `# a remark` in backticks among words: the grammar takes it for a comment that does not end, and finds an error. */
+const INLINE_COMMENT = /(?<!\S)`#[^`\n]*`(?![^\s;&|)])/g;
+
+/** Between quotes the same characters are none, and no error: blanked is only where there is one. */
+function parseScript(grammar: unknown, text: string): Tree | undefined {
+  const tree = parseWith(grammar, text);
+  const blanked = tree?.rootNode.hasError ? text.replace(INLINE_COMMENT, (found) => ' '.repeat(found.length)) : text;
+  if (blanked === text) {
+    return tree;
+  }
+  tree?.delete();
+  return parseWith(grammar, blanked);
+}
 
 function read(c: Context, scope: Scope): void {
   const grammar = c.depth > MAX_DEPTH ? undefined : c.reading.grammar('bash');
   if (grammar === undefined) {
     return;
   }
-  const tree = parseWith(
-    grammar,
-    c.script.text.replace(INLINE_COMMENT, (comment) => ' '.repeat(comment.length)),
-  );
+  const tree = parseScript(grammar, c.script.text);
   if (!tree) {
     c.reading.problem('Shell: this text is too long, or takes too long, and was not read', c.script.extent);
     return;

@@ -186,6 +186,16 @@ test.each<[string, string, string]>([
   expect(read(text, name, { grammars: await bash() }).launches.map((l) => l.form)).toEqual([form]);
 });
 
+test.each([
+  // A remark in backticks is none between quotes, nor within a word.
+  ["vllm serve 'm`#'\\''`am' --seed 1", "m`#'`am"],
+  ["vllm serve 'm `#'\\''` am' --seed 1", "m `#'` am"],
+  ["vllm serve `# it's small` 'm`#'\\''`am' --seed 1", "m`#'`am"],
+])('backticks and signs of comments: %s', async (text, model) => {
+  expect(await optionIn(`${text}\n`, 'x.sh', 'model')).toBe(model);
+  expect(await optionIn(`${text}\n`, 'x.sh', 'seed')).toBe(1);
+});
+
 test('roles', async () => {
   const role = async (more: string) =>
     read(`vllm serve m ${more}`, 'x.sh', { grammars: await bash() }).launches[0]?.role;
