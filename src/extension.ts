@@ -1,5 +1,6 @@
 /** Activation: registers, and returns. What is heavy is loaded on first use. */
 import { type ExtensionContext, window } from 'vscode';
+import { memoryIn } from './dashboard/memory';
 import { createDashboard, VIEW_TYPE } from './dashboard/panel';
 import { registerChoices } from './editor/choices';
 import { registerCodeLens } from './editor/code-lens';
@@ -29,7 +30,8 @@ export function activate(context: ExtensionContext): void {
   const facts = createModelFacts(context, log);
   const plans = createPlans(createGrammars(context.extensionUri, log), facts, log);
   const pages = registerPages(plans);
-  const dashboard = createDashboard(context.extensionUri, { ...plans, run: runOn, olderTexts });
+  const memory = memoryIn(context.workspaceState);
+  const dashboard = createDashboard(context.extensionUri, { ...plans, run: runOn, olderTexts }, memory);
   context.subscriptions.push(
     log,
     facts,

@@ -46,12 +46,25 @@ export const PERSON = 30 * 60_000;
 
 type Raw = { readonly ok: true; readonly result: unknown } | { readonly ok: false; readonly error: string };
 
+const later = (one: KeptState | undefined, other: KeptState | undefined): KeptState | undefined =>
+  (other?.edition ?? -1) > (one?.edition ?? -1) ? other : (one ?? other);
+
+function jsonOf(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? '');
+  } catch {
+    return undefined;
+  }
+}
+
 export function connectHost(): Host {
   const api = acquireVsCodeApi();
   const waiting = new Map<number, (reply: Raw) => void>();
   let show: (view: View) => void = () => {};
   let last = 0;
-  const before = readState(api.getState());
+  const { kept: given } = document.body.dataset;
+  const before = later(readState(api.getState()), readState(jsonOf(given)));
+  let edition = before?.edition ?? 0;
   let page = before?.page;
   let host: HostState | undefined = before;
   /** What is tried and not answered yet: a reload may come before the answer. */
@@ -61,7 +74,12 @@ export function connectHost(): Host {
     if (host) {
       const isAsked = asked?.file === host.file && asked.index === host.index;
       const { version, file, index, sighting, whatIf } = isAsked && asked ? asked : host;
-      api.setState({ version, file, index, ...(sighting && { sighting }), whatIf, ...(page && { page }) });
+      edition++;
+      const state = { version, file, index, ...(sighting && { sighting }), whatIf, ...(page && { page }), edition };
+      api.setState(state);
+      if (given !== undefined) {
+        api.postMessage({ version: PROTOCOL, type: 'kept', state });
+      }
     }
   };
   const take = (state: HostState | undefined): void => {

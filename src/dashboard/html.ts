@@ -11,9 +11,11 @@ export interface PageParts {
   /** The controls' library tries one style rule when it starts; it finds this in the `csp-nonce` property. */
   readonly styleNonce: string;
   readonly language: string;
+  /** Where the host keeps what the page does: what is to be brought back, as JSON; empty for nothing. */
+  readonly kept?: string;
 }
 
-export function pageHtml({ script, style, workers, cspSource, nonce, styleNonce, language }: PageParts): string {
+export function pageHtml({ script, style, workers, cspSource, nonce, styleNonce, language, kept }: PageParts): string {
   const policy = [
     "default-src 'none'",
     `script-src 'nonce-${nonce}'`,
@@ -33,12 +35,15 @@ export function pageHtml({ script, style, workers, cspSource, nonce, styleNonce,
 <title>KV Planner</title>
 <link rel="stylesheet" href="${style}">
 </head>
-<body data-workers="${workers}">
+<body data-workers="${workers}"${kept === undefined ? '' : ` data-kept="${escaped(kept)}"`}>
 <main id="app" aria-busy="true"></main>
 <script nonce="${nonce}" src="${script}"></script>
 </body>
 </html>`;
 }
+
+const escaped = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 
 /** 128 random bits. */
 export function newNonce(): string {

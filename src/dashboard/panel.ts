@@ -1,7 +1,8 @@
 /** The dashboard's panel: one beside the file, opened by a command or by the editor's own restart. */
 import { type Disposable, type TextDocument, type Uri, ViewColumn, type WebviewPanel, window } from 'vscode';
+import type { Memory } from './memory';
 import type { DashboardPorts } from './ports';
-import { readState } from './protocol';
+import { type KeptState, readState } from './protocol';
 import { type Session, startSession } from './session';
 
 export const VIEW_TYPE = 'kvPlanner.dashboard';
@@ -12,11 +13,11 @@ export interface Dashboard extends Disposable {
   restore(panel: WebviewPanel, state: unknown): Promise<void>;
 }
 
-export function createDashboard(extension: Uri, ports: DashboardPorts): Dashboard {
+export function createDashboard(extension: Uri, ports: DashboardPorts, memory?: Memory): Dashboard {
   let open: { readonly panel: WebviewPanel; readonly session: Session } | undefined;
 
-  const attach = (panel: WebviewPanel): Session => {
-    const session = startSession(extension, panel, ports);
+  const attach = (panel: WebviewPanel, state?: KeptState): Session => {
+    const session = startSession(extension, panel, ports, memory && { state, keep: memory.keep });
     const before = open?.panel;
     open = { panel, session };
     before?.dispose(); // an earlier window may have left two: the one that is looked at stays
@@ -34,12 +35,15 @@ export function createDashboard(extension: Uri, ports: DashboardPorts): Dashboar
     async show(document, offset) {
       open?.panel.reveal(undefined, true);
       const column = { viewColumn: ViewColumn.Beside, preserveFocus: true };
+      if (!open) {
+        memory?.forget();
+      }
       const session = open?.session ?? attach(window.createWebviewPanel(VIEW_TYPE, 'KV Planner', column));
       await session.follow(document, offset);
     },
     async restore(panel, raw) {
-      const session = attach(panel);
-      const state = readState(raw);
+      const state = memory ? memory.latest(raw) : readState(raw);
+      const session = attach(panel, state);
       await (state ? session.resume(state) : session.follow(undefined, 0));
     },
     dispose: () => open?.panel.dispose(),

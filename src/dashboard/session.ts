@@ -31,6 +31,7 @@ import { placeOf, sightingOf } from './place';
 import type { DashboardPorts, PanelPorts } from './ports';
 import {
   type HostState,
+  type KeptState,
   type Params,
   type Pin,
   PROTOCOL,
@@ -58,7 +59,13 @@ const PAUSE = 120;
 /** A text that is saved under a name is closed, and opened and looked at under that name. */
 const SETTLE = 600;
 
-export function startSession(extension: Uri, panel: WebviewPanel, editor: DashboardPorts): Session {
+/** What the page keeps, where the host keeps it too. */
+export interface Kept {
+  readonly state: KeptState | undefined;
+  keep(state: KeptState): void;
+}
+
+export function startSession(extension: Uri, panel: WebviewPanel, editor: DashboardPorts, kept?: Kept): Session {
   let at: Followed | undefined;
   /** Why nothing is shown, where there was something to show. */
   let missing: string | undefined;
@@ -210,6 +217,8 @@ export function startSession(extension: Uri, panel: WebviewPanel, editor: Dashbo
       case 'ready':
         ready = true;
         return refresh();
+      case 'kept':
+        return kept?.keep(message.state);
       case 'request':
         return post(await replyTo(handlers, message));
       case 'run':
@@ -252,16 +261,16 @@ export function startSession(extension: Uri, panel: WebviewPanel, editor: Dashbo
       }
     }),
   );
-  panel.webview.html = htmlOf(panel.webview, extension);
+  panel.webview.html = htmlOf(panel.webview, extension, kept && JSON.stringify(kept.state ?? ''));
 
   return {
     follow,
     async resume({ file, index, sighting, whatIf }) {
       try {
         const document = await documentAt(ports, Uri.parse(file, true));
-        const kept = await located(ports, { document, index, sighting, whatIf });
+        const found = await located(ports, { document, index, sighting, whatIf });
         looks++; // a look at the editor that was begun when the window opened comes to nothing
-        at = trying(kept, whatIf);
+        at = trying(found, whatIf);
       } catch (error) {
         missing = error instanceof Error ? error.message : String(error);
       }
@@ -328,7 +337,7 @@ async function run(
 const complain = (error: unknown): void =>
   void window.showWarningMessage(error instanceof Error ? error.message : String(error));
 
-function htmlOf(webview: Webview, extension: Uri): string {
+function htmlOf(webview: Webview, extension: Uri, kept: string | undefined): string {
   const uri = (...path: string[]): string => webview.asWebviewUri(Uri.joinPath(extension, 'dist', ...path)).toString();
   return pageHtml({
     script: uri('webview', 'main.js'),
@@ -338,5 +347,6 @@ function htmlOf(webview: Webview, extension: Uri): string {
     nonce: newNonce(),
     styleNonce: newNonce(),
     language: env.language,
+    kept,
   });
 }

@@ -140,6 +140,22 @@ test('the launch’s pool is drawn by its worker, step by step, and the tour tel
   await dashboard.getByRole('tab', { name: 'Capacity' }).click();
 });
 
+test('what was tried a second before the window is reloaded is tried after it', async () => {
+  const { page } = workbench;
+  await runCommand(page, 'View: Close All Editor Groups');
+  await openFile(page, 'vllm/llama-3.1-70b-8xh100.compose.yaml');
+  await runCommand(page, 'KV Planner: Open Dashboard');
+  const dashboard = await dashboardOf(page);
+  await page.waitForTimeout(8000); // a browser's workbench notes every five seconds that there is a panel at all
+  await dashboard.getByRole('textbox', { name: 'Max sequences' }).fill('73');
+  await dashboard.getByRole('textbox', { name: 'Max sequences' }).press('Enter');
+  await page.waitForTimeout(1000);
+  await page.reload();
+  const again = await dashboardOf(page);
+  await again.locator('.changes li', { hasText: '1024 → 73' }).waitFor();
+  await again.getByRole('button', { name: 'Reset' }).click();
+});
+
 test('the dashboard has no accessibility violation that axe can see', async () => {
   const { page } = workbench;
   await dashboardOf(page);

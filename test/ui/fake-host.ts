@@ -58,6 +58,8 @@ export interface Opening {
   /** What an earlier load kept. */
   readonly state?: unknown;
   readonly reducedMotion?: boolean;
+  /** What the host kept, where it keeps. */
+  readonly kept?: unknown;
   /** Methods that this side of the browser answers, from the first request on. */
   readonly answers?: readonly string[];
   answer?(method: string, params: unknown): unknown;
@@ -88,7 +90,7 @@ export async function openPage(browser: Browser, view: View, opening: Opening = 
   await page.route(`${ORIGIN}/**`, (route) => {
     const file = new URL(route.request().url()).pathname.slice(1);
     return file === ''
-      ? route.fulfill({ contentType: 'text/html', body: htmlOf(theme) })
+      ? route.fulfill({ contentType: 'text/html', body: htmlOf(theme, opening.kept) })
       : route.fulfill({
           contentType: file.endsWith('.css') ? 'text/css' : 'text/javascript',
           body: readFileSync(path.join(ROOT, 'dist/webview', path.basename(file))),
@@ -99,7 +101,7 @@ export async function openPage(browser: Browser, view: View, opening: Opening = 
   return page;
 }
 
-const htmlOf = (theme: PageTheme): string =>
+const htmlOf = (theme: PageTheme, kept: unknown): string =>
   pageHtml({
     script: `${ORIGIN}/main.js`,
     style: `${ORIGIN}/main.css`,
@@ -108,6 +110,7 @@ const htmlOf = (theme: PageTheme): string =>
     nonce: 'n0',
     styleNonce: 's0',
     language: 'en',
+    kept: kept === undefined ? undefined : JSON.stringify(kept),
   })
     // The editor sets these from its own script, which no policy of the page stops.
     .replace('style-src', "style-src-attr 'unsafe-inline'; style-src")

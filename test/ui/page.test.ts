@@ -89,7 +89,7 @@ test('a change of the prompt asks the host, and its answer is drawn and kept', a
   const result = { view: viewOf({ starts: 'unknown' }, whatIf), state };
   await tell(page, { version: PROTOCOL, type: 'reply', to: 2, ok: true, result });
   await page.getByRole('heading', { name: 'May not start' }).waitFor();
-  expect(await page.evaluate('kept')).toEqual([state]);
+  expect(await page.evaluate('kept')).toEqual([{ ...state, edition: 1 }]);
   await page.getByRole('button', { name: 'Reset' }).click();
   await expect.poll(async () => (await said(page)).at(-1)).toMatchObject({ id: 4, params: { whatIf: untried } });
   await page.context().close();
@@ -128,6 +128,36 @@ test('what is tried is kept before the host answers, and an answer to an earlier
   expect((await asked()).at(-1)).toMatchObject({ params: { whatIf: { ...both, 'max-sequences': '9' } } });
   expect(await kept()).toEqual({ ...both, 'max-sequences': '9' });
   await page.context().close();
+});
+
+test('of what the editor and the host kept the later is shown, and the host is told of what is kept from then on', async () => {
+  const of = (tab: string, edition: number) => ({
+    version: PROTOCOL,
+    file: 'file:///serve.sh',
+    index: 0,
+    whatIf: untried,
+    page: { tab, views: {} },
+    edition,
+  });
+  for (const [state, kept, tab] of [
+    [of('prefix', 3), of('pool', 4), 'Pool'],
+    [of('prefix', 5), of('pool', 4), 'Prefix'],
+    [undefined, of('pool', 1), 'Pool'],
+    [of('prefix', 3), 'no state', 'Prefix'],
+  ] as const) {
+    const page = await openPage(viewOf(), { state, kept });
+    expect(await page.getByRole('tab', { name: tab }).getAttribute('aria-selected')).toBe('true');
+    const told = async () => (await said(page)).filter(({ type }) => type === 'kept').length;
+    const before = await told();
+    await page.getByRole('tab', { name: 'Compare' }).click();
+    await expect.poll(told).toBeGreaterThan(before);
+    expect((await said(page)).findLast(({ type }) => type === 'kept')).toEqual({
+      version: PROTOCOL,
+      type: 'kept',
+      state: await page.evaluate('kept.at(-1)'),
+    });
+    await page.context().close();
+  }
 });
 
 test('what is not a message of this protocol changes nothing', async () => {

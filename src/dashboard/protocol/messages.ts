@@ -4,7 +4,7 @@ import { count, reader, version } from './base';
 import { comparison, pin, pinnable } from './compare';
 import { whatIf } from './controls';
 import { view } from './plan';
-import { hostState } from './state';
+import { hostState, keptState } from './state';
 import { studies } from './studies';
 
 const shown = v.object({ view, state: v.optional(hostState) });
@@ -81,6 +81,8 @@ const toPage = v.variant('type', [
 
 const toHost = v.variant('type', [
   v.object({ version, type: v.literal('ready') }),
+  /** Said where the host keeps it too. */
+  v.object({ version, type: v.literal('kept'), state: keptState }),
   v.object({
     version,
     type: v.literal('request'),

@@ -21,7 +21,12 @@ const pageState = v.object({
   views: v.record(v.string(), v.unknown()),
 });
 
-const keptState = v.object({ ...hostState.entries, page: v.optional(pageState) });
+export const keptState = v.object({
+  ...hostState.entries,
+  page: v.optional(pageState),
+  /** Of two that were kept, the later has the higher one. */
+  edition: v.optional(count),
+});
 
 export type HostState = v.InferOutput<typeof hostState>;
 export type PageState = v.InferOutput<typeof pageState>;

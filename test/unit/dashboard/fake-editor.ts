@@ -280,7 +280,8 @@ export const vscode = {
   ViewColumn: { One: 1, Beside: -2 },
   TextEditorRevealType: { InCenterIfOutsideViewport: 2 },
   l10n: { t: (text: string, ...of: unknown[]) => text.replace(/\{(\d)\}/g, (_, i) => String(of[Number(i)])) },
-  env: { language: 'en', remoteName: undefined },
+  UIKind: { Desktop: 1, Web: 2 },
+  env: { language: 'en', remoteName: undefined, uiKind: 1 },
   languages: { match: () => 0 },
   workspace: {
     isTrusted: true,

@@ -1,5 +1,7 @@
 /** The dashboard's host on a made-up editor, and a page that asks it as the real one does. */
+import type { Memory } from '../../../src/dashboard/memory';
 import { createDashboard } from '../../../src/dashboard/panel';
+import type { DashboardPorts } from '../../../src/dashboard/ports';
 import { type Method, type Pin, PROTOCOL, type Shown, type WhatIf } from '../../../src/dashboard/protocol';
 import { createPlans, type Plans } from '../../../src/editor/plans';
 import { editor, vscode } from './fake-editor';
@@ -21,12 +23,12 @@ export interface Host {
 }
 
 /** The host with the real planner behind it. */
-export function openHost(): Host {
+export function openHost(memory?: Memory): Host {
   const log = { error: (text: string) => editor.warnings.push(text) };
   const plans = createPlans(noGrammars as never, noFacts as never, log as never);
   const planned: string[] = [];
   const revisions: Host['revisions'] = [];
-  const dashboard = createDashboard(vscode.Uri.file('/extension') as never, {
+  const ports: DashboardPorts = {
     ...plans,
     of(document) {
       planned.push(document.getText());
@@ -34,7 +36,8 @@ export function openHost(): Host {
     },
     run: () => {},
     olderTexts: async () => revisions as never,
-  });
+  };
+  const dashboard = createDashboard(vscode.Uri.file('/extension') as never, ports, memory);
   return {
     plans,
     dashboard,

@@ -1,7 +1,8 @@
 /** Files that are renamed, deleted and saved under a name, and launches that move within them, while a panel shows them. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { memoryIn } from '../../../src/dashboard/memory';
 import { type Pin, PROTOCOL, type Shown } from '../../../src/dashboard/protocol';
-import { editor } from './fake-editor';
+import { editor, vscode } from './fake-editor';
 import { compose, type Host, openHost, type Page, pageOf } from './host';
 
 vi.mock('vscode', async () => (await import('./fake-editor')).vscode);
@@ -150,6 +151,42 @@ describe('a panel of an earlier window', () => {
       'deploy/a.compose.yaml can no longer be read: it may have been moved or deleted.',
     );
   });
+});
+
+test('in a browser the host keeps what the page does, and gives back the later of two', async () => {
+  const stored = new Map<string, unknown>();
+  const storage = {
+    get: (key: string) => stored.get(key),
+    update: async (key: string, value: unknown) => stored.set(key, value),
+  };
+  expect(memoryIn(storage as never), 'a desktop saves when it is left').toBeUndefined();
+  const memory = memoryIn(storage as never, vscode.UIKind.Web);
+  const [, document] = [host.dispose(), editor.open(A, compose('one'))];
+  host = openHost(memory);
+  const page = await host.show(document);
+  const kept = {
+    version: PROTOCOL,
+    file: `file://${A}`,
+    index: 0,
+    whatIf: tried,
+    page: { tab: '"<b>', views: {} },
+    edition: 5,
+  };
+  page.panel.said.fire({ version: PROTOCOL, type: 'kept', state: kept });
+  page.panel.dispose();
+  for (const [edition, changes, tab] of [
+    [4, '2048', '&quot;\\&quot;&lt;b>&quot;'],
+    [6, '', 'own'],
+  ] as const) {
+    const panel = editor.newPanel();
+    const given = { ...kept, whatIf: {}, page: { tab: 'own', views: {} }, edition };
+    await host.dashboard.restore(panel as never, given);
+    expect((panel.webview as { html: string }).html).toContain(tab);
+    expect(wordsOf(await rested(await pageOf(panel)))).toBe(`one in deploy/a.compose.yaml, ${changes}`);
+    panel.dispose();
+  }
+  await host.show(document);
+  expect(memory?.latest(undefined), 'a new panel begins with nothing').toBeUndefined();
 });
 
 describe('a pin', () => {
