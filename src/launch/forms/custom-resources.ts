@@ -12,6 +12,7 @@ import { readScript } from '../shell/script';
 import { type Mapped, rangeOf, unresolvedIn } from '../text/mapped';
 import { joined } from '../words/joined';
 import { contentRange, parseYaml, type YamlDocument } from '../yaml/document';
+import { keyInsertion } from '../yaml/insertion';
 import { entry, get, items, scalarAt, textAt } from '../yaml/view';
 import type { KubernetesFile } from './config-map';
 import { type Container, readContainer } from './container';
@@ -38,6 +39,7 @@ const READERS: readonly (readonly [RegExp, RegExp, Reader])[] = [
   [/^serving\.kserve\.io\//, /^LLMInferenceService(?:Config)?$/, llmService],
   [/^kubeai\.org\//, /^Model$/, kubeai],
   [/^kaito\.sh\//, /^(?:Workspace|InferenceSet)$/, kaito],
+  [/^kaito\.sh\//, /^MultiRoleInference$/, kaitoRoles],
   [/llmkube\.dev\//, /^InferenceService$/, llmkube],
   [/^production-stack\.vllm\.ai\//, /^VLLMRuntime$/, vllmRuntime],
   [/^ray\.io\//, /^RayService$/, rayService],
@@ -203,20 +205,46 @@ function kaito(o: KubernetesObject): void {
   const resource = get(doc, template, 'resource') ?? get(doc, object, 'resource');
   const machine = namedGpu(scalarAt(doc, get(doc, resource, 'instanceType')));
   const hardware = times(machine ? { gpu: machine } : {}, numberAt(doc, resource, 'count'));
-  const options = kaitoOptions(o, engine, file.entries(textAt(doc, inference, 'config') ?? '') ?? []);
-  container(o, inference, { assumed: { engine, head: preset }, model: modelUri(preset), hardware, options });
+  const settings = kaitoSettings(o, engine, file.entries(textAt(doc, inference, 'config') ?? '') ?? []);
+  container(o, inference, { assumed: { engine, head: preset }, model: modelUri(preset), hardware, ...settings });
 }
 
-/** Section `vllm` of `inference_config.yaml`. */
-function kaitoOptions(
+/** Section `vllm` of `inference_config.yaml`; nothing of the resource itself is an option. */
+function kaitoSettings(
   { doc, reading }: KubernetesObject,
   engine: LaunchEngine,
   config: readonly { readonly key: string; readonly value: Mapped }[],
-): readonly LaunchOption[] {
+): Partial<Container> {
   const block = config.find((e) => e.key === 'inference_config.yaml')?.value;
   const range = block && contentRange(doc.text, block.extent);
   const inner = range && parseYaml(doc.text, range);
-  return inner ? readSettings({ doc: inner, engine, lines: reading.lines() }, get(inner, inner.root, 'vllm')) : [];
+  const section = inner && get(inner, inner.root, 'vllm');
+  return {
+    options: inner ? readSettings({ doc: inner, engine, lines: reading.lines() }, section ?? null) : [],
+    insertion: (inner && keyInsertion(inner, section ?? null)) ?? null,
+  };
+}
+
+/** One model, prefilled and decoded on machines of their own. */
+function kaitoRoles(o: KubernetesObject): void {
+  const { doc, reading, object } = o;
+  const engine = engineOf(reading, 'vllm');
+  const head = scalarAt(doc, get(doc, object, 'spec', 'model', 'name'));
+  for (const role of items(doc, get(doc, object, 'spec', 'roles')).filter((r) => isMap(r))) {
+    const type = /^(?:prefill|decode)$/.exec(textAt(doc, role, 'type') ?? '')?.[0] as Launch['role'] | undefined;
+    const machine = namedGpu(scalarAt(doc, get(doc, role, 'instanceType')));
+    if (engine && head) {
+      container(o, role, {
+        assumed: { engine, head },
+        model: modelUri(head),
+        hardware: machine ? { gpu: machine } : {},
+        title: `${titleOf(o)} ${type ?? ''}`.trim(),
+        whole: role,
+        insertion: null,
+        ...(type ? { role: type } : {}),
+      });
+    }
+  }
 }
 
 const LLAMA_KEYS: Readonly<Record<string, string>> = {
