@@ -1,4 +1,5 @@
 /** The capacity of one launch: the answer first, then what can be tried, then what it rests on. */
+import './view.css';
 import type { FactView, FindingView, Params, PlanView, WhatIf } from '../../src/dashboard/protocol';
 import { addPin } from '../compare/pins';
 import { el } from '../dom';

@@ -1,4 +1,5 @@
 /** Plans side by side: this launch, others, other engines, older texts. What differs from the first is marked. */
+import './view.css';
 import type { ComparisonView, Pin, Pinnable } from '../../src/dashboard/protocol';
 import { el } from '../dom';
 import { PERSON } from '../host';

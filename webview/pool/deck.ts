@@ -1,21 +1,22 @@
 /** A run on the page: its worlds side by side, the controls, what is counted, pointed at and told. */
-import { type CellInfo, cellFill, cellOwners, cellState, type PoolEvent } from '../../src/core/pool';
+import { type CellInfo, cellFill, cellOwners, cellState } from '../../src/core/pool';
 import { withCommas } from '../../src/core/units';
 import { el } from '../dom';
 import { prefersStill } from '../ui/palette';
-import { button, dropdown } from '../ui/toolkit';
+import { dropdown } from '../ui/toolkit';
 import type { ViewContext } from '../view';
 import { createPoolClient } from './client';
-import { blockTable, type Counters, counters, countsTable, setText } from './counters';
+import { type Counters, counters, countsTable, setText } from './counters';
 import { eventList } from './event-list';
 import { bucketOf } from './grid';
 import { legendItems } from './legend';
-import { lineStride } from './overlay';
 import { type PoolPanel, poolPanel } from './panel';
-import type { Loaded, Passed, Picture, Scenario, Shown } from './protocol';
+import type { Loaded, Picture, Scenario, Shown } from './protocol';
+import { requestBox } from './request-box';
 import { savingButtons } from './saving';
+import { createTold } from './told';
 import { transport } from './transport';
-import { bucketWords, cellName, cellWords, requestWords, STATES, timeWords } from './words';
+import { bucketWords, cellName, cellWords, STATES, timeWords } from './words';
 
 export interface DeckState {
   readonly index: number;
@@ -43,10 +44,6 @@ export interface DeckOptions {
   onLoaded?(loaded: Loaded): void;
 }
 
-/** How long what happened stays marked while it plays, in milliseconds. */
-const FADE = 600;
-const MARKED = 12;
-const LISTED = 80;
 /** How often the step at which it plays is kept for a reload, in milliseconds. */
 const KEEP = 500;
 /** Between two summaries read aloud while it plays. */
@@ -66,10 +63,9 @@ export function poolDeck({ name, context, share, initial, onLoaded }: DeckOption
   let start = { index: initial.index ?? 0, playTo: -1 };
   let selected = initial.selected ?? -1;
   let byRequest = initial.byRequest ?? true;
-  let log: Passed[] = [];
-  let marks: { at: number; world: number; events: readonly PoolEvent[] }[] = [];
   let settling: ReturnType<typeof setTimeout> | undefined;
   let spoken = 0;
+  const told = createTold();
   let kept = 0;
 
   const client = createPoolClient(mark, {
@@ -120,11 +116,10 @@ export function poolDeck({ name, context, share, initial, onLoaded }: DeckOption
   const stage = el('div', { class: 'pool-stage' });
   const details = el('p', { class: 'pool-details', 'aria-live': 'polite' });
   const legend = el('ul', { class: 'legend' });
-  const about = el('p', { class: 'pool-about' });
-  const tableBox = el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Block table' });
-  const tableTwin = el('details', {}, el('summary', {}, 'Block table'), tableBox);
-  const clear = button('Deselect', () => select(-1), 'icon', 'Deselect the request (Escape)');
-  const request = el('div', { class: 'pool-request', hidden: true }, about, clear, tableTwin);
+  const request = requestBox(
+    () => select(-1),
+    () => drawRequest(),
+  );
   const events = eventList();
   const countsBox = el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'As a table' });
   const twin = el('details', { class: 'pool-twin' }, el('summary', {}, 'As a table'), countsBox);
@@ -137,7 +132,7 @@ export function poolDeck({ name, context, share, initial, onLoaded }: DeckOption
     stage,
     details,
     legend,
-    request,
+    request.element,
     el('h2', {}, 'What happened'),
     events.element,
     twin,
@@ -146,7 +141,6 @@ export function poolDeck({ name, context, share, initial, onLoaded }: DeckOption
   );
   const element = el('div', { class: 'pool-deck' }, trouble, wait, body);
   twin.addEventListener('toggle', () => drawTwin());
-  tableTwin.addEventListener('toggle', () => drawRequest());
   element.addEventListener('keydown', onKey);
 
   const indexNow = (): number => shown?.index ?? 0;
@@ -172,8 +166,7 @@ export function poolDeck({ name, context, share, initial, onLoaded }: DeckOption
     wait.hidden = true;
     body.hidden = false;
     loaded = answer;
-    log = [];
-    marks = [];
+    told.clear();
     build(answer);
     onLoaded?.(answer);
     controls.setEnabled(true);
@@ -222,20 +215,7 @@ export function poolDeck({ name, context, share, initial, onLoaded }: DeckOption
     shown = next;
     const now = performance.now();
     const playing = controls.playing();
-    if (before && next.index > before.index) {
-      log = [...log.filter(({ index }) => index <= before.index), ...next.passed].slice(-LISTED);
-    } else if (!before || next.index !== before.index) {
-      const known = log.filter(({ index }) => index < next.index);
-      log = [...known, ...here(next)];
-    }
-    if (next.index !== before?.index) {
-      const fresh = playing ? next.passed.slice(-MARKED) : here(next);
-      marks = [
-        ...(playing ? marks : []),
-        ...fresh.map(({ world, events: what }) => ({ at: now, world, events: what })),
-      ];
-    }
-    marks = marks.slice(-MARKED * 2);
+    told.take(next, before, playing);
     const { now: seconds = 0 } = next.pictures[0]?.frame ?? {};
     const end = next.ended ? ' · the end' : '';
     controls.show({ ...next, text: `Step ${withCommas(next.index)} · ${timeWords(seconds)}${end}` });
@@ -252,10 +232,6 @@ export function poolDeck({ name, context, share, initial, onLoaded }: DeckOption
     }
   }
 
-  /** What the shown step itself did. */
-  const here = ({ index, pictures }: Shown): Passed[] =>
-    pictures.flatMap(({ frame }, world) => (frame.events.length > 0 ? [{ index, world, events: frame.events }] : []));
-
   /** At rest, tables and hashes are those of the step that is shown; the worker may have to run there. */
   function settleSoon(): void {
     clearTimeout(settling);
@@ -263,7 +239,7 @@ export function poolDeck({ name, context, share, initial, onLoaded }: DeckOption
       settling = setTimeout(() => client.move({ kind: 'settle' }, selected), 150);
     }
     if (!controls.playing()) {
-      events.draw(log, loaded?.worlds ?? [], false);
+      events.draw(told.log(), loaded?.worlds ?? [], false);
       speak(0);
       context.keep();
     }
@@ -281,7 +257,7 @@ export function poolDeck({ name, context, share, initial, onLoaded }: DeckOption
     shown?.pictures.forEach((picture, i) => {
       counted[i]?.draw(picture);
     });
-    events.draw(log, loaded?.worlds ?? [], controls.playing());
+    events.draw(told.log(), loaded?.worlds ?? [], controls.playing());
     drawRequest();
     drawTwin();
     speak(QUIET);
@@ -289,9 +265,7 @@ export function poolDeck({ name, context, share, initial, onLoaded }: DeckOption
   }
 
   function drawPanels(): void {
-    const now = performance.now();
     const playing = controls.playing();
-    marks = playing ? marks.filter(({ at }) => now - at < FADE) : marks;
     panels.forEach((panel, i) => {
       const picture = shown?.pictures[i];
       if (picture && shown) {
@@ -300,30 +274,13 @@ export function poolDeck({ name, context, share, initial, onLoaded }: DeckOption
           tables: shown.tables?.[i] ?? [],
           selected,
           byRequest,
-          marks: marks
-            .filter(({ world }) => world === i)
-            .map(({ at, events: what }) => ({ events: what, strength: playing ? 1 - (now - at) / FADE : 1 })),
+          marks: told.marks(i, playing),
         });
       }
     });
   }
 
-  function drawRequest(): void {
-    request.hidden = selected < 0;
-    if (selected < 0 || !shown || !loaded) {
-      return;
-    }
-    const [tables = []] = shown.tables ?? [];
-    const entries = tables[0]?.length ?? 0;
-    const stride = lineStride(entries);
-    const lines = stride > 1 ? ` · a line for every ${stride}th of ${withCommas(entries)} entries` : '';
-    setText(about, shown.about ? requestWords(shown.about) + lines : `Request ${selected} …`);
-    const [world] = loaded.worlds;
-    const [picture] = shown.pictures;
-    if (tableTwin.open && world && picture) {
-      tableBox.replaceChildren(blockTable(world, tables, picture));
-    }
-  }
+  const drawRequest = (): void => request.draw(selected, loaded, shown);
 
   function drawTwin(): void {
     if (twin.open && loaded && shown) {
