@@ -31,7 +31,7 @@ export function assemble(reading: Reading, draft: Draft): Launch {
     : readArguments(input, start.engine, start.positionalModel);
   const config = followConfig(reading, read, draft);
   const environment = binding
-    ? bindingVariables(input, start, binding)
+    ? bindingVariables(input, start, binding, read.options)
     : environmentOptions(reading, start.environment, start.engine, draft.shell);
   const said = [...(draft.options ?? []), ...rolloutOptions(reading, start), ...read.options];
   const options = start.engine.start.configRules?.wins
@@ -54,7 +54,10 @@ export function assemble(reading: Reading, draft: Draft): Launch {
     directives: [],
     ...(binding?.values && { spellings: spellingsOf(binding.values) }),
     insertion: binding
-      ? bindingInsertion(draft.insertion ?? wordInsertion(input, start, read.options), binding, start.engine)
+      ? // Words given to its image take the place of the script that starts it.
+        start.image?.binding && start.words.length === 0
+        ? undefined
+        : bindingInsertion(draft.insertion ?? wordInsertion(input, start, read.options), binding, start.engine)
       : start.engine.start.byEnvironment
         ? (variableInsertion(input, start) ?? draft.insertion)
         : (draft.insertion ?? overrideInsertion(start) ?? wordInsertion(input, start, read.options)),

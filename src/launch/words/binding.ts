@@ -24,11 +24,13 @@ export function bindingArguments(input: ArgumentWords, start: Start, binding: Bi
   return { options: said };
 }
 
-export function bindingVariables(input: ArgumentWords, start: Start, binding: Binding): readonly LaunchOption[] {
-  const at = { head: start.head, line: input.line };
-  const defaults = Object.entries(binding.defaults ?? {}).map(([name, value]) =>
-    defaultOption(start.engine, name, value, at),
-  );
+/** What variables say, and what neither they nor the words (`said`) do. */
+export function bindingVariables(
+  input: ArgumentWords,
+  start: Start,
+  binding: Binding,
+  said: readonly LaunchOption[],
+): readonly LaunchOption[] {
   const variables = start.environment.flatMap(({ name, value, word }): readonly LaunchOption[] => {
     if (binding.keywords?.[name.toLowerCase()] === undefined) {
       return [];
@@ -39,10 +41,13 @@ export function bindingVariables(input: ArgumentWords, start: Start, binding: Bi
     const layers = layersOf(value, 0, value.text.length, input.shell && word === true);
     const raw = input.text.slice(range.start, range.end);
     const option = { name, raw, origin: 'env' as const, ...place, layers };
-    const said = unresolved === undefined ? { value: value.text } : { unresolved };
-    return [named({ ...option, ...said }, name.toLowerCase(), start.engine, binding)];
+    const read = unresolved === undefined ? { value: value.text } : { unresolved };
+    return [named({ ...option, ...read }, name.toLowerCase(), start.engine, binding)];
   });
-  return [...defaults, ...variables];
+  const given = new Set([...said, ...variables].map((o) => o.name));
+  const at = { head: start.head, line: input.line };
+  const defaults = Object.entries(binding.defaults ?? {}).filter(([name]) => !given.has(name));
+  return [...defaults.map(([name, value]) => defaultOption(start.engine, name, value, at)), ...variables];
 }
 
 /** The engine's option for a keyword, with its value as the engine calls it. */
