@@ -124,7 +124,7 @@ function computed(words: readonly PsWord[]): readonly PsWord[] {
   const found: PsWord[] = [];
   for (let i = 0; i < words.length; i++) {
     const word = words[i] as PsWord;
-    const end = word.sign === '(' ? words.findIndex((w, at) => at > i && BRACKETS.test(w.sign ?? '')) : -1;
+    const end = word.sign === '(' ? nextBracket(words, i + 1) : -1;
     const inner = words[end]?.sign === ')' ? words.slice(i + 1, end) : [];
     if (inner.filter((w) => w.sign === undefined).length > 1) {
       found.push({ text: joinedPath(inner) ?? notKnown(word.text, inner) });
@@ -134,6 +134,15 @@ function computed(words: readonly PsWord[]): readonly PsWord[] {
     }
   }
   return found;
+}
+
+/** Looked for from there on: in a row of brackets each finds the next one. */
+function nextBracket(words: readonly PsWord[], from: number): number {
+  let at = from;
+  while (at < words.length && !BRACKETS.test(words[at]?.sign ?? '')) {
+    at++;
+  }
+  return at;
 }
 
 function notKnown(open: Mapped, inner: readonly PsWord[]): Mapped {
