@@ -29,7 +29,7 @@ export function withDirectives(reading: Reading, launches: readonly Launch[]): r
   for (const directive of directives) {
     const owner = ownerOf(reading, directive, places);
     if (owner) {
-      owned.set(owner, [...(owned.get(owner) ?? []), directive]);
+      listIn(owned, owner).push(directive);
     } else {
       shared.push(directive);
     }
@@ -43,6 +43,12 @@ export function withDirectives(reading: Reading, launches: readonly Launch[]): r
     const nearest = new Map([...after, ...before, ...own].flatMap((d) => d.entries.map((e) => [e.key, e])));
     return { ...launch, directives: [...nearest.values()] };
   });
+}
+
+function listIn<K>(lists: Map<K, Directive[]>, key: K): Directive[] {
+  const known = lists.get(key) ?? [];
+  lists.set(key, known);
+  return known;
 }
 
 /** Before any launch it holds for the whole file, later on for the YAML document it stands in. Per document: the last of a key is nearest. */
@@ -72,7 +78,7 @@ function holding(
   const byDocument = new Map<number, Directive[]>();
   for (const directive of shared.filter((d) => d.at >= first)) {
     const document = documentOf(directive.at);
-    byDocument.set(document, [...(byDocument.get(document) ?? []), directive]);
+    listIn(byDocument, document).push(directive);
   }
   return (launch) => [...forAll, ...(byDocument.get(documentOf(launch.range.start)) ?? [])];
 }

@@ -36,7 +36,7 @@ interface Just {
 }
 
 const ASSIGNMENT = /^(export\s+)?([A-Za-z_][\w-]*)\s*:=\s*/;
-const HEADER = /^@?([A-Za-z_][\w-]*)((?:\s+[^:#]*?(?:"[^"]*"|'[^']*')?[^:#]*?)?)\s*:(?!=)/;
+const HEADER = /^@?([A-Za-z_][\w-]*)((?:\s(?:[^:#"']|"[^"]*"|'[^']*')*)?):(?!=)/;
 
 function readJustfile(reading: Reading, text: Mapped): void {
   const j: Just = { reading, text, names: new Map(), exported: new Set() };

@@ -43,7 +43,7 @@ export function templateOf(text: string): Template | undefined {
   return last.template;
 }
 
-/** An action longer than this is none: time stays linear in a text of unclosed braces. */
+/** An action longer than this is none, and a line is looked over for its actions no further: time stays linear. */
 const LONGEST = 4096;
 
 function* actionsIn(text: string): Generator<Action> {
@@ -126,7 +126,11 @@ function dashAfter(text: string, action: Action): number | undefined {
 
 /** Between the items of a list or map in brackets, not in the text of one. */
 function isBetween(text: string, action: Action): boolean {
-  const before = text.slice(text.lastIndexOf('\n', action.start - 1) + 1, action.start).replace(ACTIONS, '');
+  const start = text.lastIndexOf('\n', action.start - 1) + 1;
+  if (action.start - start > LONGEST) {
+    return false;
+  }
+  const before = text.slice(start, action.start).replace(ACTIONS, '');
   const quotes = (q: RegExp) => before.match(q)?.length ?? 0;
   return (
     /["',[\]{}][ \t]*$/.test(before) &&
@@ -140,6 +144,9 @@ function wholeLine(text: string, action: Action, inBlock: boolean): { start: num
   const start = text.lastIndexOf('\n', action.start - 1) + 1;
   const newline = text.indexOf('\n', action.end);
   const end = newline === -1 ? text.length : newline;
+  if (end - start > LONGEST) {
+    return undefined;
+  }
   const alone = (part: string) => (inBlock ? part : part.replace(ACTIONS, ''));
   const before = alone(text.slice(start, action.start));
   const after = alone(text.slice(action.end, end));

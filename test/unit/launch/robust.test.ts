@@ -241,6 +241,12 @@ test.each([
     `FROM vllm/vllm-openai\nENV A=m\n${'ENV A=$A$A\n'.repeat(3_000)}CMD ["--model", "$A"]`,
     'Dockerfile',
   ],
+  ['a justfile that is no recipe', `vllm serve m ${'--max-num-seqs 4 '.repeat(6_000)}`, 'justfile'],
+  [
+    'templates in a row',
+    `services:\n  a:\n    image: vllm/vllm-openai\n    command: ${'{{ x }}'.repeat(20_000)}\n`,
+    'compose.yaml',
+  ],
   ['quotes', `vllm serve ${'"\''.repeat(50_000)}`, 'x.sh'],
   ['one long line', `vllm serve m ${'--max-num-seqs 4 '.repeat(6_000)}`, 'x.sh'],
   [
