@@ -43,13 +43,15 @@ const INTERRUPTS = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
  * @property {Record<string, unknown>} [settings] user settings, added to quiet defaults
  * @property {readonly string[]} [builtins] further built-in extensions
  * @property {boolean} [tests] heed extensionTestsPath in the address; it also silences toasts and dialogs
+ * @property {boolean} [untrusted] the folder opens in restricted mode until somebody trusts it
  * @property {boolean} [guarded] ask for a secret token in the address: for a server that a person keeps running
  */
 
 /** @typedef {Awaited<ReturnType<typeof startServer>>} Server */
 
 /** @param {ServerOptions} [options] */
-export async function startServer({ vsix, settings, builtins = [], tests = false, guarded = false } = {}) {
+export async function startServer(options = {}) {
+  const { vsix, settings, builtins = [], tests = false, untrusted = false, guarded = false } = options;
   const install = await installServer();
   const data = fs.mkdtempSync(path.join(os.tmpdir(), 'kv-planner-vscode-'));
   const common = prepare(data, install.folder, settings, builtins);
@@ -58,7 +60,10 @@ export async function startServer({ vsix, settings, builtins = [], tests = false
     await installExtension(install, vsix, common, env, data);
   }
   const token = guarded ? randomBytes(16).toString('hex') : undefined;
-  const args = ['--host', '127.0.0.1', '--port', '0', '--disable-workspace-trust', '--disable-experiments'];
+  const args = ['--host', '127.0.0.1', '--port', '0', '--disable-experiments'];
+  if (!untrusted) {
+    args.push('--disable-workspace-trust');
+  }
   args.push('--disable-getting-started-override', ...common);
   args.push(...(token ? ['--connection-token', token] : ['--without-connection-token']));
   if (tests) {

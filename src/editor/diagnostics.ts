@@ -4,12 +4,14 @@ import {
   DiagnosticSeverity,
   DiagnosticTag,
   Disposable,
+  l10n,
   languages,
   Range,
   type TextDocument,
   workspace,
 } from 'vscode';
 import type { Severity } from '../core/engines/engine';
+import type { PlacedFinding } from '../planner';
 import { clean } from '../report/document';
 import { isFile, isSupported, rangeIn } from './documents';
 import type { DocumentPlans, Plans } from './plans';
@@ -52,7 +54,7 @@ function diagnosticsOf({ document, plans, problems }: DocumentPlans): Diagnostic
   return [
     ...findings.map((finding) => {
       const range = rangeIn(document, finding.range);
-      const diagnostic = new Diagnostic(range, clean(finding.message), severities[finding.severity]);
+      const diagnostic = new Diagnostic(range, clean(messageOf(finding)), severities[finding.severity]);
       diagnostic.source = SOURCE;
       diagnostic.code = finding.code;
       if (finding.code === 'option-removed') {
@@ -69,3 +71,9 @@ function diagnosticsOf({ document, plans, problems }: DocumentPlans): Diagnostic
     }),
   ];
 }
+
+/** The planner knows nothing of trust, which may be why a file could not be read. */
+const messageOf = ({ code, message }: PlacedFinding): string =>
+  code === 'config-not-at-hand' && !workspace.isTrusted
+    ? `${message} ${l10n.t('Links are not followed until this folder is trusted.')}`
+    : message;

@@ -6,12 +6,15 @@ import { shortAmount } from '../report/amounts';
 import { whyNot } from '../report/answers';
 import { verdict } from '../report/headline';
 
-/** `40 KiB/token per GPU · 82,969 blocks · 162 contiguous → 1,536 paged fit · starts`. */
+/** `starts · 1,024 fit · 40 KiB/token per GPU · 82,969 blocks · room for 162 contiguous → 1,536 paged`: the answer first, since a narrow editor cuts the end. */
 export function lensLine(plan: Plan): string {
   if (!plan.planned) {
     return `not planned: ${whyNot(plan)}`;
   }
-  const parts: string[] = [];
+  const parts = [lowerFirst(verdict(plan))];
+  if (plan.capacity && plan.starts !== false) {
+    parts.push(`${shortAmount(plan.capacity.fits)} fit`);
+  }
   if (plan.kv) {
     parts.push(`${formatBytes(plan.kv.layout.bytesPerToken.value)}/token per GPU`);
   }
@@ -20,9 +23,8 @@ export function lensLine(plan: Plan): string {
   }
   if (plan.capacity) {
     const { contiguous, paged } = plan.capacity;
-    parts.push(`${shortAmount(contiguous.requests)} contiguous → ${shortAmount(paged.requests)} paged fit`);
+    parts.push(`room for ${shortAmount(contiguous.requests)} contiguous → ${shortAmount(paged.requests)} paged`);
   }
-  parts.push(lowerFirst(verdict(plan)));
   return parts.join(' · ');
 }
 

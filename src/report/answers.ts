@@ -100,7 +100,11 @@ function fits(plan: Plan): Answer {
     return { label: 'Fits', tone: 'bad', text: 'nothing' };
   }
   if (plan.starts === false) {
-    return { label: 'Fits', tone: 'bad', text: `nothing while it does not start; memory is left for ${text}` };
+    return {
+      label: 'Fits',
+      tone: 'bad',
+      text: `nothing while it does not start${setAside(plan) ? '' : `; memory is left for ${text}`}`,
+    };
   }
   if (above === 'refused') {
     const refused = `none of ${withCommas(prompt)} + ${withCommas(output)} tokens: more than the ${longest} that a request may have`;
@@ -124,11 +128,15 @@ function copies(plan: Plan): string {
     : '';
 }
 
-function limit({ capacity }: Plan): string {
+/** llama.cpp and Ollama set aside what their options ask for, be there memory for it or not: it says nothing of memory. */
+const setAside = ({ kv }: Plan): boolean => kv?.layout.allocator === 'slots' || kv?.layout.allocator === 'cells';
+
+function limit(plan: Plan): string {
+  const { capacity } = plan;
   const paged = capacity ? wordsOf(capacity.paged.requests) : '';
   switch (capacity?.limitedBy) {
     case 'max-sequences':
-      return `which is the engine's limit; memory alone holds ${paged}`;
+      return `which is the engine's limit${setAside(plan) ? '' : `; memory alone holds ${paged}`}`;
     case 'state-blocks':
       return 'limited by the blocks for states';
     case 'batch-tokens':

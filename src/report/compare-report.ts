@@ -25,7 +25,9 @@ function launchText({ plan, engines }: Compared, places: (offset: number) => Pos
   return {
     title: clean(plan.launch.title),
     place: clean(`${plan.launch.file}:${at.line}:${at.column}`),
-    subject: clean(`${plan.model?.id ?? 'model not known'} · ${plan.hardware?.name ?? 'GPU not known'}`),
+    subject: clean(
+      `${plan.model?.id ?? 'model not known'} · ${plan.hardware ? `${plan.hardware.count} × ${plan.hardware.name}` : 'GPU not known'}`,
+    ),
     answers: [{ label: 'As written', tone: tone === 'unknown' ? 'unsure' : tone, text }],
     sections: [
       {

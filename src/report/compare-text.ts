@@ -22,7 +22,7 @@ export function compareText(files: readonly ComparedFile[], style: TextStyle): s
 
 function launchLines({ plan, engines }: Compared, places: (offset: number) => Position, style: TextStyle): string[] {
   const at = places(plan.launch.head.start);
-  const gpu = plan.hardware ? plan.hardware.name : 'GPU not known';
+  const gpu = plan.hardware ? `${plan.hardware.count} × ${plan.hardware.name}` : 'GPU not known';
   return [
     paint(clean(`${plan.launch.title}: ${plan.model?.id ?? 'model not known'} · ${gpu}`), 'bold', style),
     paint(clean(`${plan.launch.file}:${at.line}:${at.column}`), 'dim', style),

@@ -121,8 +121,9 @@ function poolWords({ blocks, blockSize, slots, paged }: SimulatedRun, bytes: num
 function pagedRows(run: SimulatedRun, row: Row): string[] {
   const { room, prefix, preemptions } = run.paged;
   const whole = run.slots ? room.totalTokens : run.blocks;
-  const unit = run.slots || run.blockSize === 1 ? 'tokens' : 'blocks';
-  const part = (share: number) => `${percent(Math.max(0, share))} (${n(Math.max(0, share) * whole)} ${unit})`;
+  const unit = run.slots || run.blockSize === 1 ? 'token' : 'block';
+  const part = (share: number) =>
+    `${percent(Math.max(0, share))} (${counted(Math.round(Math.max(0, share) * whole), unit)})`;
   return [
     ...row('  Used', `${part(room.owned)} on average, ${part(room.peakOwned)} at most`),
     ...row('  Cached', `${part(room.cached)} that nobody uses but a prompt may begin with`),

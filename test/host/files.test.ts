@@ -1,6 +1,15 @@
 import { assert } from 'chai';
-import { Uri, window, workspace } from 'vscode';
-import { activate, hoverOver } from './editor';
+import {
+  Disposable,
+  EventEmitter,
+  type FileChangeEvent,
+  FileSystemError,
+  FileType,
+  Uri,
+  window,
+  workspace,
+} from 'vscode';
+import { activate, diagnosticsOf, hoverOver, lensesOf } from './editor';
 
 /** Writes files into the opened folder and shows the last. */
 async function openWith(files: Readonly<Record<string, string>>) {
@@ -48,6 +57,65 @@ suite('files that a launch names', () => {
       assert.notInclude(text, '7 requests fit');
     } finally {
       await workspace.fs.delete(Uri.joinPath(document.uri, '../../..', outside));
+    }
+  });
+});
+
+/** A file system of somebody's extension, as of a remote repository: files that are on no disk. */
+function serveFiles(scheme: string, files: Readonly<Record<string, string>>): Disposable {
+  const bytesOf = (uri: Uri) => new TextEncoder().encode(files[uri.path] ?? missing(uri));
+  const missing = (uri: Uri): never => {
+    throw FileSystemError.FileNotFound(uri);
+  };
+  const refuse = (): never => {
+    throw FileSystemError.NoPermissions();
+  };
+  const provider = {
+    onDidChangeFile: new EventEmitter<FileChangeEvent[]>().event,
+    watch: () => new Disposable(() => undefined),
+    stat: (uri: Uri) => ({ type: FileType.File, ctime: 0, mtime: 0, size: bytesOf(uri).length }),
+    readDirectory: () => [],
+    readFile: bytesOf,
+    createDirectory: refuse,
+    writeFile: refuse,
+    delete: refuse,
+    rename: refuse,
+  };
+  return workspace.registerFileSystemProvider(scheme, provider, { isReadonly: true });
+}
+
+suite('files that are on no disk', () => {
+  suiteSetup(activate);
+
+  test('are planned, with the files that they name', async () => {
+    const config = JSON.stringify({
+      architectures: ['LlamaForCausalLM'],
+      model_type: 'llama',
+      hidden_size: 4096,
+      intermediate_size: 14_336,
+      num_attention_heads: 32,
+      num_hidden_layers: 32,
+      num_key_value_heads: 8,
+      max_position_embeddings: 131_072,
+      vocab_size: 128_256,
+      torch_dtype: 'bfloat16',
+    });
+    const files = serveFiles('nowhere', {
+      '/repo/compose.yaml': launch('serve.yaml'),
+      '/repo/serve.yaml': 'max-num-seqs: 7\n',
+      '/repo/own.sh': '# kv-planner: gpu=H100-80GB model-config=own/config.json\nvllm serve ./own --max-num-seqs 9\n',
+      '/repo/own/config.json': config,
+    });
+    try {
+      const compose = await workspace.openTextDocument(Uri.parse('nowhere:/repo/compose.yaml'));
+      await window.showTextDocument(compose);
+      assert.include(await hoverOver(compose, 'vllm-openai'), '7 requests fit');
+      const own = await workspace.openTextDocument(Uri.parse('nowhere:/repo/own.sh'));
+      await window.showTextDocument(own);
+      assert.match((await lensesOf(own)).join(), /^starts · 9 fit · 128 KiB/);
+      assert.isEmpty(diagnosticsOf(own, (d) => d.code === 'model-unknown'));
+    } finally {
+      files.dispose();
     }
   });
 });

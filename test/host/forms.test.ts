@@ -163,7 +163,10 @@ suite('in files of many forms', () => {
       assert.match(document.languageId, new RegExp(`^(?:${language})$`));
       const lenses = await lensesOf(document);
       assert.lengthOf(lenses, 1);
-      assert.match(lenses[0] ?? '', /token per GPU · .* fit · (?:starts|may not start|will not start)/);
+      assert.match(
+        lenses[0] ?? '',
+        /^(?:starts · \S+ fit|may not start · \S+ fit|will not start) · .*token per GPU · .* paged$/,
+      );
       assert.match(await hoverOver(document, over), hover);
       const hints = await hintsOf(document);
       assert.isTrue(hint === undefined || hints.some((words) => hint.test(words)), `hints: ${hints.join(' | ')}`);

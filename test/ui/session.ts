@@ -14,11 +14,17 @@ interface Session {
   close(): Promise<void>;
 }
 
+/** What is not as usual: further files beside the samples; a folder that nobody has trusted yet. */
+interface Unusual {
+  readonly untrusted?: boolean;
+  prepare?(folder: string): void;
+}
+
 /** Starts a workbench before the file's tests and ends it after them; a failed test leaves a screenshot. */
-export function useWorkbench(): { readonly page: Page } {
+export function useWorkbench(unusual: Unusual = {}): { readonly page: Page } {
   let session: Session | undefined;
   beforeAll(async () => {
-    session = await startSession();
+    session = await startSession(unusual);
   });
   afterAll(() => session?.close());
   beforeEach(({ task, onTestFailed }) => {
@@ -38,7 +44,7 @@ export function useWorkbench(): { readonly page: Page } {
   };
 }
 
-async function startSession(): Promise<Session> {
+async function startSession({ untrusted, prepare }: Unusual): Promise<Session> {
   const undo: (() => unknown)[] = [];
   const close = async () => {
     for (const step of undo.splice(0).reverse()) {
@@ -49,12 +55,13 @@ async function startSession(): Promise<Session> {
     const folder = mkdtempSync(path.join(tmpdir(), 'kv-planner-ui-'));
     undo.push(() => rmSync(folder, { recursive: true, force: true }));
     cpSync(SAMPLES, folder, { recursive: true });
+    prepare?.(folder);
     const settings = {
       'editor.hover.delay': 100,
       'editor.minimap.enabled': false,
       'workbench.colorTheme': THEMES.dark,
     };
-    const server = await startServer({ vsix: VSIX, settings });
+    const server = await startServer({ vsix: VSIX, settings, untrusted });
     undo.push(() => server.stop());
     const browser = await launchChromium(WEBGPU_FLAGS);
     undo.push(() => browser.close());

@@ -80,8 +80,8 @@ function mapped(e: Estimate, of: (n: number) => number): Estimate {
 
 const left = (memory: Estimate): string =>
   isExact(memory)
-    ? formatBytes(memory.value)
-    : `${formatBytes(Math.max(0, memory.low))}–${formatBytes(Math.max(0, memory.high))}, estimated`;
+    ? `${formatBytes(memory.value)} are`
+    : `an estimated ${formatBytes(Math.max(0, memory.low))} to ${formatBytes(Math.max(0, memory.high))} are`;
 
 /** With --fit, layers go to the host rather than that nothing starts. */
 function shortOf(
@@ -91,7 +91,7 @@ function shortOf(
   longest: Estimate,
   certain: boolean,
 ): Pick<StartVerdict, 'starts' | 'findings'> {
-  const size = `The caches take ${formatBytes(need)} of a GPU and about ${left(memory)} are left for them`;
+  const size = `The caches take ${formatBytes(need)} of a GPU, and ${left(memory)} left for them`;
   if (c.fit?.movesLayers) {
     const finding: Finding = {
       code: 'fit-moves-layers',

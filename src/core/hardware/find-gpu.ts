@@ -189,5 +189,9 @@ function gpuAt(at: number): Gpu {
 /** Every GPU's name, for completion. */
 export const gpuNames = (): string[] => load().rows.map((row) => row.name);
 
-/** Known names nearest to this one, nearest first: `Did you mean …?` */
-export const nearestGpus = (name: string, n: number): string[] => nearest(name, gpuNames(), n, squeeze);
+/** Known names nearest to this one, nearest first: `Did you mean …?`. A name that was left unfinished goes before a slip. */
+export function nearestGpus(name: string, n: number): string[] {
+  const begun = squeeze(name);
+  const longer = begun.length < 3 ? [] : gpuNames().filter((known) => squeeze(known).startsWith(begun));
+  return [...new Set([...longer, ...nearest(name, gpuNames(), n, squeeze)])].slice(0, n);
+}

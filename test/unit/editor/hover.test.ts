@@ -81,15 +81,19 @@ describe('hover', () => {
 
 describe('lines', () => {
   it.each<[Partial<Plan>, string, string]>([
-    [{}, '40 KiB/token per GPU · 82,969 blocks · 162 contiguous → 1,536 paged fit · starts', '1,024 fit'],
+    [
+      {},
+      'starts · 1,024 fit · 40 KiB/token per GPU · 82,969 blocks · room for 162 contiguous → 1,536 paged',
+      '1,024 fit',
+    ],
     [
       { starts: 'unknown' },
-      '40 KiB/token per GPU · 82,969 blocks · 162 contiguous → 1,536 paged fit · may not start',
+      'may not start · 1,024 fit · 40 KiB/token per GPU · 82,969 blocks · room for 162 contiguous → 1,536 paged',
       '1,024 fit, if it starts',
     ],
     [
       { starts: false },
-      '40 KiB/token per GPU · 82,969 blocks · 162 contiguous → 1,536 paged fit · will not start',
+      'will not start · 40 KiB/token per GPU · 82,969 blocks · room for 162 contiguous → 1,536 paged',
       'will not start',
     ],
     [
@@ -111,7 +115,7 @@ describe('lines', () => {
       budget: undefined,
       starts: 'unknown',
     });
-    expect(lensLine(plan)).toBe('40 KiB/token per GPU · GPU not known');
+    expect(lensLine(plan)).toBe('GPU not known · 40 KiB/token per GPU');
     expect(statusLine(plan)).toBe('40 KiB/token');
   });
 });

@@ -92,6 +92,7 @@ describe('findGpu', () => {
   it('offers what may have been meant', () => {
     expect(nearestGpus('H1O0 80GB SXM', 1)).toEqual(['H100 80GB SXM']);
     expect(nearestGpus('RTX 4900', 3)).toContain('RTX 4090');
+    expect(nearestGpus('h100-80', 3)[0]).toMatch(/^H100 80GB/);
   });
 });
 

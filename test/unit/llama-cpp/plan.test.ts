@@ -58,6 +58,9 @@ describe('memory', () => {
     expect(p.starts).toBe(false);
     const finding = p.findings.find((f) => f.code === 'caches-do-not-fit');
     expect(finding?.message).toContain('cudaMalloc failed: out of memory');
+    expect(finding?.message).toMatch(
+      /The caches take 64\.00 GiB of a GPU, and an estimated [\d.]+ GiB to [\d.]+ GiB are left for them\.$/,
+    );
     const fixed = plan(`${LLAMA} -c ${finding?.fixes[0]?.value} -np 4 -ngl 99`, { gpu: 'L4' });
     expect(fixed.starts).toBe(true);
   });

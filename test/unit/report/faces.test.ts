@@ -31,6 +31,10 @@ test('the first line says whether it starts, the second how many fit', () => {
   expect(refused[0]).toBe('Starts  no. To serve at least one request, 16.0 GiB KV cache is needed.');
   expect(refused[1]).toMatch(/^Fits {4}nothing while it does not start; memory is left for 1,024 requests at once/);
   expect(refused.slice(2, 5)).toContain('Fix     Set the longest that fits');
+  const { kv } = aPlan();
+  const slots = kv && { ...kv, layout: { ...kv.layout, allocator: 'slots' as const } };
+  const unread = lines(textOf(aPlan({ starts: false, findings: [error], kv: slots })));
+  expect(unread[1]).toBe('Fits    nothing while it does not start');
   const unknown = lines(textOf(withoutGpu()));
   expect(unknown[0]).toMatch(/^Starts {2}not known\. The GPU is not known/);
   expect(lines(textOf(aPlan({ planned: false, findings: [error] })))[0]).toMatch(/^Planned {2}no\. To serve/);
