@@ -114,7 +114,7 @@ function place(c: Context, { block, parents }: Placed, found: Found, list: HclVa
     return;
   }
   const shell = list?.kind === 'text';
-  const insertion = insertionOf(list);
+  const insertion = insertionOf(list, c.form);
   c.reading.found(assemble(c.reading, { form: c.form, title, range, start: found, shell, insertion }));
 }
 
@@ -123,7 +123,7 @@ function titleOf(c: Context, block: HclBlock, parents: readonly HclBlock[]): str
   return [block, ...[...parents].reverse()].find((b) => b.labels.length > 0)?.labels.at(-1) ?? c.title;
 }
 
-function insertionOf(list: HclValue | undefined): Insertion | undefined {
+function insertionOf(list: HclValue | undefined, form: Form): Insertion | undefined {
   const last = list?.kind === 'list' ? list.items.at(-1) : undefined;
   if (last?.kind !== 'text') {
     return undefined;
@@ -133,10 +133,7 @@ function insertionOf(list: HclValue | undefined): Insertion | undefined {
   return {
     at,
     text: ', "--{name}", "{value}"',
-    layers: [
-      { kind: 'yaml-double', range },
-      { kind: 'hcl', range },
-    ],
+    layers: [{ kind: 'yaml-double', range }, ...(form === 'hcl' ? [{ kind: 'hcl' as const, range }] : [])],
   };
 }
 

@@ -229,7 +229,9 @@ const unknownReason = (written: string): string =>
     ? `${written} has no default in this file`
     : `${written.slice(0, 60)} is known when it is applied`;
 
-const PIECES = /\\(?:u[0-9a-fA-F]{4}|[\s\S])|\$\$\{|%%\{|\$\{((?:[^{}"]|"[^"]*")*)\}/g;
+/** TOML has escapes alone; HCL has templates too. */
+const ESCAPES = /\\(?:u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[\s\S])/g;
+const PIECES = /\\(?:u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[\s\S])|\$\$\{|%%\{|\$\{((?:[^{}"]|"[^"]*")*)\}/g;
 const NAMED: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' };
 
 function quoted(s: State): HclValue {
@@ -251,11 +253,11 @@ function texts(s: State, from: number, to: number, range: TextRange, kinds: read
   const b = builder();
   const written = s.m.text.slice(from, to);
   let at = 0;
-  for (const found of raw ? [] : written.matchAll(PIECES)) {
+  for (const found of raw ? [] : written.matchAll(s.toml ? ESCAPES : PIECES)) {
     addPart(b, s.m, from + at, from + found.index);
     at = found.index + found[0].length;
     const where = rangeOf(s.m, from + found.index, from + at);
-    if (found[1] !== undefined && !s.toml) {
+    if (found[1] !== undefined) {
       const known = s.known.get(found[1].trim());
       addUnit(b, known?.text ?? found[0], where, known ? {} : { unresolved: unknownReason(found[1].trim()) });
     } else {
@@ -273,8 +275,9 @@ function decoded(written: string): string {
   if (!written.startsWith('\\')) {
     return written.slice(1);
   }
-  return written[1] === 'u'
-    ? String.fromCharCode(Number.parseInt(written.slice(2), 16))
+  const code = /^.[uU](.+)/.exec(written)?.[1];
+  return code !== undefined
+    ? String.fromCodePoint(Math.min(Number.parseInt(code, 16), 0x10ffff))
     : (NAMED[written[1] ?? ''] ?? written.slice(1));
 }
 

@@ -116,6 +116,16 @@ test.each(whole)('$name: any text at the place of one that is there', async ({ n
   );
 });
 
+test.each(['m$_{}m', 'm$_{x}m', 'm$$_{m', 'm%%{m'])('TOML has no templates: %s stays as it is', async (without) => {
+  const wanted = without.replace('_', '');
+  const text =
+    '[cerebrium.deployment]\nname = "a"\n[cerebrium.runtime.custom]\nentrypoint = "vllm serve m --port 80"\n';
+  const name = 'cerebrium.toml';
+  const { launches } = await readFully(text, name);
+  const after = apply(text, editOption(launches[0] as Launch, text, 'model', wanted));
+  expect((await readFully(after, name)).launches[0]?.model?.text).toBe(wanted);
+});
+
 test.each([
   ['q8_0', 'llm = Llama(model_path="m.gguf", type_k=8)'],
   ['q5_1', 'llm = Llama(model_path="m.gguf", type_k=7)'],
