@@ -17,6 +17,7 @@ import {
   type Pool,
   type Workload,
 } from './core/engines/engine';
+import { openCatalogue } from './core/model/catalogue';
 import type { KvLayer, Model } from './core/model/model';
 import { readSteps } from './launch';
 import type { DirectiveKey, GrammarName, Launch, LaunchOption, Problem, ReadInput, TextRange } from './launch/launch';
@@ -123,12 +124,16 @@ export interface PlanResult {
 /** Reads the launches of a text and plans each. */
 export const planText = (input: ReadInput, context: PlanContext): PlanResult => atOnce(planSteps(input, context));
 
-/** The same in steps: those of reading, and one for each launch. */
+/** The same in steps: those of reading, the catalogue's, and one for each launch. */
 export function* planSteps(input: ReadInput, context: PlanContext): Steps<PlanResult> {
   const read = yield* readSteps(input, ENGINES);
   const lines = linesOf(input.text);
   const { tried } = context;
   const plans: Plan[] = [];
+  if (read.launches.length > 0) {
+    yield;
+    openCatalogue();
+  }
   for (const [at, launch] of read.launches.entries()) {
     yield;
     plans.push(planLaunch(tried?.at === at ? tried.change(launch) : launch, lines, context));

@@ -6,6 +6,7 @@ import { withCommas } from '../core/units';
 import type { LaunchOption } from '../launch/launch';
 import type { Plan } from '../planner';
 import { intervalOf, shortAmount, withInterval } from '../report/amounts';
+import { setAside } from '../report/answers';
 import { workloadText } from '../report/headline';
 import { numberOf, wordsOf } from '../report/numbers';
 import { inGiB } from './inlay-text';
@@ -91,7 +92,7 @@ function maxLength(plan: Plan): Answer | undefined {
   if (pool?.logged?.maxConcurrency) {
     lines.push(`${bold(withInterval(pool.logged.maxConcurrency))} of that length fit in the pool.`);
   }
-  if (capacity) {
+  if (capacity && !(plan.starts === false && setAside(plan))) {
     const { contiguous, paged } = capacity;
     lines.push(
       `At ${workloadText(plan)}: ${bold(withInterval(contiguous.requests))} requests fit if each reserves the full length, ` +

@@ -1,7 +1,7 @@
 /** Long work on the thread that answers keys. */
 
-/** Half a frame: the step in which it is over still goes on for a while, and a key shall not wait longer than for a whole one. */
-const SLICE = 8;
+/** Milliseconds, a third of a frame: the step in which it is over still goes on, and a key shall not wait longer than for a whole one. */
+const SLICE = 5;
 
 const later = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
 

@@ -129,7 +129,7 @@ function copies(plan: Plan): string {
 }
 
 /** llama.cpp and Ollama set aside what their options ask for, be there memory for it or not: it says nothing of memory. */
-const setAside = ({ kv }: Plan): boolean => kv?.layout.allocator === 'slots' || kv?.layout.allocator === 'cells';
+export const setAside = ({ kv }: Plan): boolean => kv?.layout.allocator === 'slots' || kv?.layout.allocator === 'cells';
 
 function limit(plan: Plan): string {
   const { capacity } = plan;

@@ -5,7 +5,7 @@ import type { Plan } from '../planner';
 import type { ComparedFile } from './compare-json';
 import { againstText, cells, NUMERIC, reasonsOf, TITLES } from './compare-text';
 import { clean, type PlanText, type ReportText, type Section } from './document';
-import { headline, workloadText } from './headline';
+import { gpusOf, headline, workloadText } from './headline';
 import { problemsOf } from './sections';
 
 export function compareReport(files: readonly ComparedFile[]): ReportText {
@@ -25,9 +25,7 @@ function launchText({ plan, engines }: Compared, places: (offset: number) => Pos
   return {
     title: clean(plan.launch.title),
     place: clean(`${plan.launch.file}:${at.line}:${at.column}`),
-    subject: clean(
-      `${plan.model?.id ?? 'model not known'} · ${plan.hardware ? `${plan.hardware.count} × ${plan.hardware.name}` : 'GPU not known'}`,
-    ),
+    subject: clean(`${plan.model?.id ?? 'model not known'} · ${gpusOf(plan)}`),
     answers: [{ label: 'As written', tone: tone === 'unknown' ? 'unsure' : tone, text }],
     sections: [
       {

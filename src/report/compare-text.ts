@@ -7,7 +7,7 @@ import { intervalOf } from './amounts';
 import { whyNot } from './answers';
 import type { ComparedFile } from './compare-json';
 import { clean } from './document';
-import { verdict, workloadText } from './headline';
+import { gpusOf, verdict, workloadText } from './headline';
 import { numberOf } from './numbers';
 import { aboveLength, servedAtOnce } from './planned';
 import { type TextStyle, wrap } from './text';
@@ -22,9 +22,8 @@ export function compareText(files: readonly ComparedFile[], style: TextStyle): s
 
 function launchLines({ plan, engines }: Compared, places: (offset: number) => Position, style: TextStyle): string[] {
   const at = places(plan.launch.head.start);
-  const gpu = plan.hardware ? `${plan.hardware.count} × ${plan.hardware.name}` : 'GPU not known';
   return [
-    paint(clean(`${plan.launch.title}: ${plan.model?.id ?? 'model not known'} · ${gpu}`), 'bold', style),
+    paint(clean(`${plan.launch.title}: ${plan.model?.id ?? 'model not known'} · ${gpusOf(plan)}`), 'bold', style),
     paint(clean(`${plan.launch.file}:${at.line}:${at.column}`), 'dim', style),
     `At ${workloadText(plan)}`,
     '',

@@ -58,3 +58,15 @@ const limits = {
   'state-blocks': 'the blocks for states',
   'batch-tokens': 'the tokens of one step',
 } as const;
+
+/** `8 × H100-80GB`: the GPUs that it uses. */
+export function gpusOf({ hardware, placement }: Plan): string {
+  if (!hardware) {
+    return 'GPU not known';
+  }
+  // Data-parallel attention workers share the GPUs of their tensor group.
+  const used = placement
+    ? (placement.tensor * placement.pipeline * placement.replicas) / placement.attentionData
+    : hardware.count;
+  return used === undefined ? hardware.name : `${used} × ${hardware.name}`;
+}

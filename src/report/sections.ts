@@ -17,6 +17,7 @@ import {
   type Row,
   type Section,
 } from './document';
+import { gpusOf } from './headline';
 import { isEstimated, numberOf } from './numbers';
 import type { PlannedFile } from './planned';
 import { rowOf } from './rows';
@@ -69,17 +70,6 @@ function planTextOf(plan: Plan, places: (offset: number) => Position): PlanText 
 function subjectOf(plan: Plan): string {
   const model = plan.model?.id ?? plan.launch.model?.text ?? 'model not known';
   return [model, `${plan.engine.title} ${plan.engine.version.text}`, gpusOf(plan)].join(' · ');
-}
-
-function gpusOf({ hardware, placement }: Plan): string {
-  if (!hardware) {
-    return 'GPU not known';
-  }
-  // Data-parallel attention workers share the GPUs of their tensor group.
-  const used = placement
-    ? (placement.tensor * placement.pipeline * placement.replicas) / placement.attentionData
-    : hardware.count;
-  return used === undefined ? hardware.name : `${used} × ${hardware.name}`;
 }
 
 function tokens({ layout, atMaxLength }: KvPlan): Section {

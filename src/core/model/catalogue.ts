@@ -28,6 +28,9 @@ const catalogue = (): CatalogueFile => {
   return file;
 };
 
+/** Parses it, if nobody has asked yet: some milliseconds, for which one who must not wait long finds a time of its own. */
+export const openCatalogue = (): void => void catalogue();
+
 /** By whole id, lower case. */
 function byId(): ReadonlyMap<string, Entry> {
   if (!ids) {

@@ -202,6 +202,11 @@ describe('faces', () => {
     expect(wide).toEqual([]);
   });
 
+  it('says how many GPUs, where only the placement knows', async () => {
+    const { out } = await run(['compare', 'samples/llama-cpp/llama-3.1-8b-slots.serve.sh', '--engines', 'ollama']);
+    expect(out.split('\n')[0]).toMatch(/8B-Instruct · 1 × RTX 4090$/);
+  });
+
   it.each([
     [['compare', LLAMA, '--engines', 'vllm,nothing'], 2, /unknown engine 'nothing'/],
     [['compare', LLAMA, '--engines', ','], 2, /names no engine/],

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { hoverTarget, hoverText } from '../../../src/editor/hover-text';
 import { lensLine, statusLine } from '../../../src/editor/lines';
 import { code, commandLink, escaped, plain } from '../../../src/editor/markdown';
-import type { Plan } from '../../../src/planner';
+import { type Plan, planText } from '../../../src/planner';
+import { bash } from '../launch/support';
 import { aFinding, aLaunch, anOption, aPlan, rangeOf, TEXT } from './aPlan';
 
 function hoverAt(words: string, plan: Plan = aPlan()): string {
@@ -18,6 +19,18 @@ const seen = (markdown: string): string =>
     .replace(/\\([!-/:-@[-`{-~])/g, '$1');
 
 describe('hover', () => {
+  it.each([
+    ['L4', false],
+    ['H200', true],
+  ])('slots that are set aside say nothing of memory where it does not start: %s', async (gpu, fits) => {
+    const text = `# kv-planner: gpu=${gpu}\nllama-server -hf Qwen/Qwen3-32B-GGUF:Q8_0 -c 131072 -np 4 -ngl 99\n`;
+    const [plan] = planText({ text, name: 'a.sh', grammars: await bash() }, {}).plans as [Plan];
+    const target = hoverTarget(plan, text.indexOf('131072'), text);
+    const said = seen((target && hoverText(plan, target)) ?? '');
+    expect([plan.starts, said.includes('requests fit')]).toEqual([fits, fits]);
+    expect(said).toContain('8.00 GiB per request');
+  });
+
   it.each<[string, string[]]>([
     [
       '--max-model-len',
