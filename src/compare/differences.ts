@@ -99,8 +99,18 @@ function dividedParts(a: Plan, b: Plan): readonly string[] {
   if (x.pipeline !== y.pipeline) {
     parts.push(`layers over ${gpus(y.pipeline)}, against ${gpus(x.pipeline)}`);
   }
+  const [p, q] = [layersHeld(a), layersHeld(b)];
+  if (x.pipeline === y.pipeline && p !== q && [a, b].some(mayUseHost)) {
+    parts.push(`a GPU holds those of ${withCommas(q)} layers, against ${withCommas(p)}: the others stay on the host`);
+  }
   return parts;
 }
+
+const layersHeld = ({ kv }: Plan): number => kv?.layout.groups.reduce((sum, { layers }) => sum + layers, 0) ?? 0;
+
+/** Whether layers that do not fit go to the host's memory, keys and values with them. */
+const mayUseHost = ({ kv }: Plan): boolean =>
+  kv?.layout.findings.some(({ code }) => code === 'layers-on-host') ?? false;
 
 const gpus = (n: number): string => (n === 1 ? 'one GPU' : `${n} GPUs`);
 

@@ -202,6 +202,15 @@ describe('faces', () => {
     expect(wide).toEqual([]);
   });
 
+  it('says where fewer bytes per token come from layers on the host', async () => {
+    const text =
+      '# kv-planner: gpu=RTX-4090\nllama-server -hf bartowski/Qwen2.5-14B-Instruct-GGUF:Q4_K_M -c 32768 -np 4 -ngl 99\n';
+    const { out } = await run(['compare', '-', '--name', 'a.sh', '--engines', 'ollama'], text);
+    expect(out.replaceAll(/\s+/g, ' ')).toMatch(
+      /131,072 bytes per token and GPU, against 196,608; a GPU holds those of 32 layers, against 48: the others stay on the host/,
+    );
+  });
+
   it('says how many GPUs, where only the placement knows', async () => {
     const { out } = await run(['compare', 'samples/llama-cpp/llama-3.1-8b-slots.serve.sh', '--engines', 'ollama']);
     expect(out.split('\n')[0]).toMatch(/8B-Instruct · 1 × RTX 4090$/);
