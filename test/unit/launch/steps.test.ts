@@ -15,7 +15,7 @@ const input = (...lengths: readonly number[]) => ({
   name: 'pods.yaml',
 });
 
-test('a document is parsed in a step and read in another, and a launch is planned in one', () => {
+test('a document is parsed in a step and read in another, the catalogue opened in one, and each launch planned in one', () => {
   const steps = planSteps(input(1024, 2048, 4096), {});
   let count = 0;
   for (;;) {
@@ -27,7 +27,7 @@ test('a document is parsed in a step and read in another, and a launch is planne
     }
     count++;
   }
-  expect(count).toBe(4 + 4 + 3);
+  expect(count).toBe(4 + 4 + 1 + 3);
 });
 
 test('two files that are planned by turns do not mix', () => {
