@@ -232,7 +232,7 @@ describe('compare', () => {
 
     const again = await openReal(browser, SAMPLE, { state });
     await expect.poll(() => again.page.locator('table.compared thead th').count()).toBe(3);
-    await again.page.getByRole('button', { name: /^Remove .*sglang/ }).click();
+    await again.page.getByRole('button', { name: /^Unpin .*sglang/ }).click();
     await expect.poll(() => again.page.locator('table.compared thead th').count()).toBe(2);
     await again.edit(again.text().replace('max-num-seqs: 64', 'max-num-seqs: 48'));
     const first = again.page.locator('table.compared tr', { hasText: 'Requests at once' }).locator('td').first();

@@ -157,7 +157,7 @@ const offersOf = ({ launches, engines, revisions }: Pinnable): { text: string; p
 
 function comparisonTable({ columns, rows }: ComparisonView): HTMLTableElement {
   const heads = columns.map((column, i) => {
-    const remove = button('✕', () => removePin(i), 'icon', `Remove ${column.title}, ${column.detail}`);
+    const remove = button('Unpin', () => removePin(i), 'icon', `Unpin ${column.title}, ${column.detail}`);
     return el(
       'th',
       { scope: 'col', 'data-tone': column.tone },
