@@ -166,10 +166,10 @@ function comparisonTable({ columns, rows }: ComparisonView): HTMLTableElement {
         { class: 'pin' },
         el('span', { class: 'mark', 'aria-hidden': 'true' }, signs[column.tone]),
         el('strong', {}, column.title),
-        remove,
       ),
       el('span', { class: 'note' }, column.detail),
       ...(column.error ? [el('span', { class: 'error' }, column.error)] : []),
+      el('div', {}, remove),
     );
   });
   return el(
