@@ -30,7 +30,7 @@ export async function scaleOf(page: Page): Promise<Scale> {
     for (const { name, ask } of workers.values()) {
       await collect(ask);
       const { usedSize, backingStorageSize } = await ask('Runtime.getHeapUsage');
-      held.set(name, (held.get(name) ?? 0) + Number(usedSize) + Number(backingStorageSize));
+      held.set(name, (held.get(name) ?? 0) + Number(usedSize ?? 0) + Number(backingStorageSize ?? 0));
     }
     return {
       heap: of('JSHeapUsedSize'),
@@ -56,23 +56,31 @@ interface Attached {
 
 async function listenToWorkers(session: CDPSession): Promise<ReadonlyMap<string, Attached>> {
   const attached = new Map<string, Attached>();
-  const waiting = new Map<number, (result: Record<string, unknown>) => void>();
+  const waiting = new Map<number, { sessionId: string; resolve(result: Record<string, unknown>): void }>();
   let last = 0;
   session.on('Target.attachedToTarget', ({ sessionId, targetInfo }) => {
+    if (targetInfo.type !== 'worker') {
+      return; // a service worker sleeps, and answers nothing while it does
+    }
     const ask = (method: string) =>
       new Promise<Record<string, unknown>>((resolve, reject) => {
         const id = ++last;
-        waiting.set(id, resolve);
+        waiting.set(id, { sessionId, resolve });
         session
           .send('Target.sendMessageToTarget', { sessionId, message: JSON.stringify({ id, method }) })
           .catch(reject);
       });
     attached.set(sessionId, { name: targetInfo.title, ask });
   });
-  session.on('Target.detachedFromTarget', ({ sessionId }) => attached.delete(sessionId));
+  session.on('Target.detachedFromTarget', ({ sessionId }) => {
+    attached.delete(sessionId);
+    for (const asked of [...waiting.values()].filter((asked) => asked.sessionId === sessionId)) {
+      asked.resolve({}); // it ended before it answered
+    }
+  });
   session.on('Target.receivedMessageFromTarget', ({ message }) => {
     const { id, result } = JSON.parse(message);
-    waiting.get(id)?.(result);
+    waiting.get(id)?.resolve(result ?? {});
     waiting.delete(id);
   });
   await session.send('Target.setAutoAttach', { autoAttach: true, waitForDebuggerOnStart: false, flatten: false });
