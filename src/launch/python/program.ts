@@ -197,8 +197,8 @@ function ended(c: Context, r: Runner, values: Iterable<Value>): void {
 function readCommand(c: Context, command: CommandSeen): void {
   const { container } = command;
   const all = container?.text ?? command.items.map((item) => asWord(item, writtenAt(c, item)));
-  // A list that is joined for a shell may begin with variables.
-  const first = all.findIndex((w) => assignedName(w.text) === undefined);
+  // A list that is joined for a shell may begin with variables; a container's words are its own.
+  const first = container ? 0 : all.findIndex((w) => assignedName(w.text) === undefined);
   const words = all.slice(Math.max(first, 0));
   const set = all.slice(0, Math.max(first, 0)).map((w) => {
     const name = assignedName(w.text) as string;

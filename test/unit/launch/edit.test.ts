@@ -116,6 +116,12 @@ test.each(whole)('$name: any text at the place of one that is there', async ({ n
   );
 });
 
+test('the first of a container’s words is no variable', async () => {
+  const text =
+    'V1Container(image="vllm/vllm-openai:v0.10.2", command=["vllm", "serve"], args=["m=am", "--port", "80"])\n';
+  expect((await readFully(text, 'x.py')).launches[0]?.model?.text).toBe('m=am');
+});
+
 test.each(['m$_{}m', 'm$_{x}m', 'm$$_{m', 'm%%{m'])('TOML has no templates: %s stays as it is', async (without) => {
   const wanted = without.replace('_', '');
   const text =
