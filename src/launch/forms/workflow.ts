@@ -92,7 +92,7 @@ function titleOf({ doc, object }: KubernetesObject, { node, around, keys }: Site
 function parameter({ doc }: KubernetesObject, lists: readonly (Node | null)[], name: string): Mapped | undefined {
   const all = lists.flatMap((list) => items(doc, list).filter((p) => textAt(doc, p, 'name') === name));
   const texts = ['value', 'default'].flatMap((key) => all.map((p) => scalarAt(doc, get(doc, p, key))));
-  return texts.find((t) => t !== undefined && unresolvedIn(t) === undefined && !t.text.includes('$('));
+  return texts.find((t) => t !== undefined && unresolvedIn(t) === undefined && t.text.search(TEKTON_REFERENCE) === -1);
 }
 
 /** `{{inputs.parameters.x}}` of the template, `{{workflow.parameters.x}}` of the whole. */
