@@ -4,7 +4,7 @@
  */
 import { mentionsEngine } from '../mentions';
 import { jsonString } from '../text/json-string';
-import { addExact, addPart, builder, finish, type Mapped, plainText } from '../text/mapped';
+import { addPart, addUnit, builder, finish, type Mapped, plainText } from '../text/mapped';
 import { type Replacement, replaceIn } from '../text/replace';
 import { baseName, type TextForm } from './form';
 
@@ -92,7 +92,7 @@ function joined(cells: readonly (readonly Mapped[])[], keep: (line: string) => b
       }
       const at = line.extent.end;
       if (!line.text.endsWith('\n')) {
-        addExact(b, '\n', { start: at, end: at });
+        addUnit(b, '\n', { start: at, end: at }); // it stands nowhere in the file
       }
     }
   }

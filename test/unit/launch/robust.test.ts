@@ -135,6 +135,13 @@ test('any text in any form', async () => {
   );
 });
 
+test('a quote that the last line of a cell leaves open ends with the text', async () => {
+  const text = "x=1\n!vllm serve Qwen/Qwen3-14B --max-model-len 8192'";
+  const result = await readFully(text, 'cell.ipynb');
+  expect(result.problems).toHaveLength(1);
+  expectSound(text, result);
+});
+
 test('fixtures many times over, up to 100 KB', async () => {
   for (const { name, text, given } of FIXTURES) {
     await readFully(text, name, given);
