@@ -10,6 +10,7 @@ export default defineConfig({
   ],
   test: {
     include: ['test/unit/**/*.test.ts'],
+    setupFiles: ['test/unit/seed.ts'],
     testTimeout: 20_000, // a runaway guard, not a measure
   },
 });
